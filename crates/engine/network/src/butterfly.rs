@@ -1,4 +1,4 @@
-//! A butterfly (k-ary n-fly): stages of switches, one way through them for each pair of terminals.
+//! A butterfly (k-ary n-fly): stages of switches, with one path for each pair of terminals.
 
 use super::router::layout::{End, Layout, Route};
 use super::{TopologyEntry, router};
@@ -27,13 +27,14 @@ params! {
     }
 }
 
-/// Source i enters at terminal i, destination d leaves at terminal d.
+/// Builds a butterfly in which source i enters at terminal i, and destination d leaves at terminal
+/// d.
 pub(super) fn layout(sources: usize, destinations: usize, radix: usize) -> Layout {
     let stages = stages(sources.max(destinations), radix);
     let switches = radix.pow(stages as u32 - 1);
     let place = |stage: usize, line: usize| (stage * switches + line / radix, line % radix);
-    // Stage s replaces the last digit of a line's number by the digit of the destination that has
-    // this weight. On the way to the next stage the last digit and the digit of this weight are
+    // Stage s replaces the last digit of a line's number by the digit of the destination of this
+    // weight. On the way to the next stage the last digit and the digit of this weight are
     // exchanged.
     let weight = |stage: usize| radix.pow((stages - 1 - stage) as u32);
     let end = |stage: usize, line: usize| {
@@ -61,12 +62,12 @@ pub(super) fn layout(sources: usize, destinations: usize, radix: usize) -> Layou
     }
 }
 
-/// The least number of stages, at least one, that join so many terminals.
+/// Returns the least number of stages, at least one, that joins `terminals` terminals.
 fn stages(terminals: usize, radix: usize) -> usize {
     (1..).find(|&stages| radix.pow(stages) >= terminals).expect("powers grow") as usize
 }
 
-/// `number` with its digit of the given weight and its last digit exchanged.
+/// Exchanges the digit of the given weight and the last digit of `number`.
 fn exchanged(number: usize, weight: usize, radix: usize) -> usize {
     let (digit, last) = (number / weight % radix, number % radix);
     number - digit * weight - last + last * weight + digit

@@ -1,9 +1,9 @@
-//! The results of a network. Everything is an integer.
+//! The results of a network. All values are integers.
 
 use serde::Serialize;
 use warpmem_sim::{Histogram, Weigh, add_fields, weigh_fields};
 
-/// The packets that a node has sent, or those that it has received.
+/// Counts of the packets that a node has sent, or has received.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct NodeResult {
     pub packets: u64,
@@ -28,32 +28,32 @@ pub enum LinkEnd {
 pub struct LinkResult {
     pub from: LinkEnd,
     pub to: LinkEnd,
-    /// Flits that passed.
+    /// Flits carried.
     pub flits: u64,
-    /// Capacity in flits of the buffers at its end, over all virtual channels; 0 where flits do not
-    /// wait.
+    /// Capacity in flits of the buffers at its end, over all virtual channels; 0 if flits do not
+    /// wait there.
     pub buffer_flits: u64,
-    /// Sum over cycles of the flits in those buffers.
+    /// Sum over cycles of the flits in these buffers.
     pub buffer_flit_cycles: u64,
 }
 
-/// Requests to DRAM rows in the order in which they pass a point, as if each bank kept its last row
-/// open.
+/// Row locality of the requests that pass a point, as if each bank kept its last row open.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct StreamResult {
     pub requests: u64,
-    /// Times that a bank's row was not that of the request before it to that bank.
+    /// Requests to another row than the previous request to the same bank.
     pub rows: u64,
 }
 
-/// One network over the run. Cycles are network cycles.
+/// Counts of one network over the run. Cycles are network cycles.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct NetworkResult {
     pub cycles: u64,
-    /// From the cycle in which a packet could enter the network until its receiver can take it.
+    /// Cycles from the one in which a packet could enter the network until its receiver can take
+    /// it.
     pub latency: Histogram,
-    /// The sum of all latencies is the sum of these four parts: waiting at the source; routers and
-    /// links on the way; one cycle per flit; and waiting for other packets on the way.
+    /// Parts of the sum of all latencies: waiting at the source; routers and links on the path; one
+    /// cycle per flit; and waiting for other packets on the path.
     pub wait_cycles: u64,
     pub pipeline_cycles: u64,
     pub serialisation_cycles: u64,
@@ -63,9 +63,9 @@ pub struct NetworkResult {
     pub sources: Vec<NodeResult>,
     pub destinations: Vec<NodeResult>,
     pub links: Vec<LinkResult>,
-    /// By receiving node, packets that were sent to it while a crowd of sources had their next packet
-    /// for it: a quarter of the sources, four times its even share of them, and at least four. Empty
-    /// where packets do not meet in one switch.
+    /// Packets sent to a contended receiving node, by node: at least a quarter of the sources, four
+    /// times its even share of them, and four sources had their next packet for it. Empty if
+    /// packets do not meet in one switch.
     pub crowded: Vec<u64>,
     /// Requests of each SM as they enter the network, and of each channel as they leave it (Yuan
     /// 2009, Figures 1 and 6); empty for the reply network.
@@ -74,7 +74,7 @@ pub struct NetworkResult {
 }
 
 impl NetworkResult {
-    /// Flits that entered.
+    /// Returns the flits that entered.
     pub fn flits(&self) -> u64 {
         self.sources.iter().map(|source| source.flits).sum()
     }
@@ -91,7 +91,7 @@ impl Default for LinkResult {
     }
 }
 
-/// How full buffers are is known only where all packets have left them.
+/// The occupancy of buffers is valid only when all packets have left them.
 impl Weigh for LinkResult {
     fn weigh(&mut self, before: &LinkResult, after: &LinkResult, times: u64) {
         (self.from, self.to) = (after.from, after.to);

@@ -1,5 +1,4 @@
-//! Direct networks: a router at every position, connected to the node at that position if there is
-//! one.
+//! Direct networks: a router at every position, connected to the node at that position, if any.
 
 use super::placement::Placement;
 use super::router::layout::{End, Layout, Route};
@@ -7,14 +6,14 @@ use super::router::layout::{End, Layout, Route};
 /// The next hop of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Step {
-    /// The neighbouring position.
+    /// Neighbouring position.
     pub to: usize,
     /// Class of virtual channels of the link to it.
     pub class: u8,
 }
 
-/// Routers linked to their `neighbours` in both directions; `step` gives the next hop from one
-/// position towards another.
+/// Builds routers linked to their `neighbours` in both directions; `step` gives the next hop from
+/// one position towards another.
 pub(super) fn layout(
     placement: &Placement,
     neighbours: &[Vec<usize>],

@@ -24,8 +24,8 @@ pub(super) const ENTRY: TopologyEntry = TopologyEntry {
     },
 };
 
-/// The network of `context` with links of infinite bandwidth and unlimited buffers: a packet takes
-/// the latency of the routers and links on its way in `topology`, plus one cycle.
+/// Builds the network of `context` with links of infinite bandwidth and unlimited buffers: a packet
+/// takes the latency of the routers and links on its path in `topology`, plus one cycle.
 pub(super) fn unlimited(context: &NetworkContext, topology: &dyn Topology) -> Box<dyn Topology> {
     Box::new(Ideal::new(context, true, |source, destination| Way {
         hops: topology.hops(source, destination),
@@ -33,8 +33,8 @@ pub(super) fn unlimited(context: &NetworkContext, topology: &dyn Topology) -> Bo
     }))
 }
 
-/// The way between two nodes: its routers, and network cycles on top of those of the routers and
-/// the links behind them.
+/// The path between two nodes: its routers, and the network cycles in addition to those of the
+/// routers and the links after them.
 #[derive(Clone, Copy)]
 struct Way {
     hops: u64,
@@ -50,12 +50,12 @@ struct Port<N> {
 
 struct Output {
     port: Port<DestinationId>,
-    /// Packets in flight to this output. With limits, each has an entry of the port reserved.
+    /// Packets in flight to this output. With limits, each has reserved an entry of the port.
     in_flight: usize,
-    /// Packets that have arrived and do not fit into the port yet, in order of arrival. Without
-    /// limits they can be many.
+    /// Arrived packets that do not fit into the port yet, in order of arrival. Unbounded without
+    /// limits.
     landed: VecDeque<Packet>,
-    /// Inputs whose head packet found the port full, in the order in which they tried.
+    /// Inputs whose head packet found the port full, in the order of their attempts.
     waiting: VecDeque<EntranceId>,
 }
 
@@ -73,7 +73,7 @@ struct Packet {
     source: SourceId,
     /// Network cycle in which it left its source.
     departed: NetworkCycle,
-    /// Network cycles that it had waited there.
+    /// Network cycles that it waited there.
     wait: u64,
 }
 
@@ -87,14 +87,14 @@ struct Ideal {
     packets: PacketSizes,
     /// Network cycles of one router and one link.
     latency: u64,
-    /// From each sending node to each receiving node.
+    /// Paths from each sending node to each receiving node.
     ways: Table<SourceId, Table<DestinationId, Way>>,
-    /// Neither the links nor the ports to the readers limit anything.
+    /// Whether links and ports have infinite bandwidth and capacity.
     unlimited: bool,
     inputs: Table<EntranceId, Port<SourceId>>,
     outputs: Table<ExitId, Output>,
-    /// Inputs whose head packet is not ready yet. A set, not a list: which of two heads was seen first depends on the
-    /// cycles in which the network happens to be stepped.
+    /// Inputs whose head packet is not ready yet. A set, not a list: the order in which two heads
+    /// are seen depends on the cycles in which the network happens to be stepped.
     early: [u64; 4],
     flights: BinaryHeap<Reverse<Flight>>,
     /// Packets that have entered so far.
@@ -128,7 +128,7 @@ impl Ideal {
         }
     }
 
-    /// Sends packets of the inputs that wait for an output, as far as there is room now.
+    /// Sends packets of the inputs that wait for an output, as far as there is room.
     fn serve_waiting(&mut self, cycle: NetworkCycle, ctx: &mut Context) {
         for output in self.outputs.ids() {
             while !self.outputs[output].waiting.is_empty() && self.has_room(output, ctx) {
@@ -164,8 +164,8 @@ impl Ideal {
         }
     }
 
-    /// Whether the port has room for one more packet than are in flight to it; if not, the reader's
-    /// next pop wakes the network.
+    /// Returns whether the port has room for one more packet than are in flight to it; if not, the
+    /// reader's next pop wakes the network.
     fn has_room(&self, output: ExitId, ctx: &mut Context) -> bool {
         if self.unlimited {
             return true;
@@ -204,14 +204,15 @@ impl Ideal {
         self.ways[source][self.outputs[output].port.node]
     }
 
-    /// Network cycles of the routers and links on the way, without flits.
+    /// Returns the network cycles of the routers and links on the path, without flits.
     fn pipeline(&self, source: SourceId, output: ExitId) -> u64 {
         let Way { hops, crossing } = self.way(source, output);
         hops * self.latency + crossing
     }
 
     /// Takes the packets that arrive in the next cycle. Every packet takes at least a cycle, so all
-    /// of them are in flight by now, and a reader that is stepped at the time of arrival sees them.
+    /// of them are already in flight, and a reader that is stepped at the time of arrival sees
+    /// them.
     fn land(&mut self, cycle: NetworkCycle) {
         while let Some(&Reverse((arrival, _, output, packet))) = self.flights.peek() {
             if arrival > cycle + 1 {
@@ -252,8 +253,8 @@ impl Ideal {
         });
     }
 
-    /// The next cycle that must be simulated, unless an input receives a packet or an output's
-    /// reader takes one before.
+    /// Returns the next cycle that must be simulated, unless an input receives a packet or an
+    /// output's reader takes one earlier.
     fn next(&self, ctx: &Context) -> Option<NetworkCycle> {
         let ready = |input| ctx.head_ready(self.inputs[EntranceId::new(input)].id);
         let heads = bits::members(&self.early).map(|input| self.clock.cycle_from(ready(input)));
@@ -275,7 +276,7 @@ impl Topology for Ideal {
         self.tally.so_far(cycles)
     }
 
-    /// There are no links that packets share.
+    /// Packets share no links.
     fn links(&self) -> Vec<LinkResult> {
         Vec::new()
     }

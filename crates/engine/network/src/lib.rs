@@ -1,4 +1,5 @@
-//! The networks between SMs and L2 slices: one for requests, one for replies.
+//! The networks between SMs and L2 slices: one for requests, one for replies. A network moves
+//! packets between ports in order and with latency; it never changes a request.
 
 pub mod allocator;
 pub mod arbiter;
@@ -33,7 +34,7 @@ pub use sm_links::{SmLinkTimes, SmLinks};
 use warpmem_params::{Entry, PolicyError, Registry};
 use warpmem_sim::{Clock, Context, NetworkClock, NetworkCycle, PortId, Request};
 
-/// Which way a network carries packets.
+/// The direction in which a network carries packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
     Request,
@@ -41,7 +42,7 @@ pub enum Direction {
 }
 
 impl Direction {
-    /// The port at which a request leaves the network of this direction.
+    /// Returns the port at which a request leaves the network of this direction.
     #[inline]
     fn exit(self, request: &Request) -> ExitId {
         match self {
@@ -51,7 +52,7 @@ impl Direction {
     }
 }
 
-/// The number of inputs and outputs of a router.
+/// Number of inputs and outputs of a router.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ports {
     pub inputs: usize,
@@ -60,44 +61,45 @@ pub struct Ports {
 
 /// A network of some topology. Cycles are network cycles.
 pub trait Topology: Send {
-    /// Simulates network cycle `cycle`; returns the next cycle that must be simulated if nothing
-    /// arrives before.
+    /// Simulates network cycle `cycle`; returns the next cycle that must be simulated without an
+    /// earlier arrival.
     fn step(&mut self, cycle: NetworkCycle, ctx: &mut Context) -> Option<NetworkCycle>;
 
-    /// The counts over the first `cycles` network cycles. The occupancy of buffers is valid only when
-    /// all packets have left them.
+    /// Returns the counts over the first `cycles` network cycles. The occupancy of buffers is valid
+    /// only when all packets have left them.
     fn so_far(&self, cycles: u64) -> NetworkResult;
 
-    /// The counts over `cycles` network cycles, after all packets have left it.
+    /// Returns the counts over `cycles` network cycles, after all packets have left.
     fn finish(&mut self, cycles: u64) -> NetworkResult {
         self.so_far(cycles)
     }
 
-    /// The flits that each link has carried so far. The occupancy of its buffers is valid only when
-    /// all packets have left them.
+    /// Returns the flits that each link has carried so far. The occupancy of its buffers is valid
+    /// only when all packets have left them.
     fn links(&self) -> Vec<LinkResult>;
 
-    /// The packets in the network, for the deadlock report; empty after all packets have left it.
+    /// Describes the packets in the network, for the deadlock report; empty after all packets have
+    /// left.
     fn describe(&self) -> Vec<String>;
 
-    /// Routers that a packet passes from a sending node to a receiving node.
+    /// Returns the routers that a packet passes from a sending node to a receiving node.
     fn hops(&self, _source: SourceId, _destination: DestinationId) -> u64 {
         1
     }
 
-    /// Cycles that a packet spends on its way from a sending node to a receiving node on top of
-    /// those of its routers and the links behind them.
+    /// Returns the cycles of a path from a sending node to a receiving node in addition to those of
+    /// its routers and the links after them.
     fn crossing(&self, _source: SourceId, _destination: DestinationId) -> u64 {
         0
     }
 
-    /// Its routers, if it consists of routers.
+    /// Returns its routers, if it consists of routers.
     fn routers(&self) -> Vec<Ports> {
         Vec::new()
     }
 }
 
-/// What a topology is built from.
+/// The properties of the machine that a topology is built from.
 pub struct NetworkContext {
     pub direction: Direction,
     pub clock: NetworkClock,
@@ -109,14 +111,14 @@ pub struct NetworkContext {
     pub placement: Placement,
     pub packets: PacketSizes,
     pub network: Network,
-    /// The arbitration rule.
+    /// Name of the arbitration rule.
     pub arbiter: String,
-    /// DRAM channels, and banks of each.
+    /// Number of DRAM channels, and of banks per channel.
     pub channels: usize,
     pub banks: usize,
 }
 
-/// Every topology.
+/// All topologies.
 pub static TOPOLOGIES: Registry<dyn Topology, NetworkContext> = Registry {
     slot: "topology",
     entries: &[
@@ -143,10 +145,11 @@ pub fn build(
     connect(spec, &NetworkContext::new(spec, direction, clock, inputs, outputs))
 }
 
-/// As [`build`], but with links of infinite bandwidth, so that no packet waits for another.
+/// Builds the network as [`build`] does, but with links of infinite bandwidth, so that no packet
+/// waits for another.
 ///
 /// # Errors
-/// [`PolicyError`] if [`build`] refuses the machine.
+/// Returns [`PolicyError`] if [`build`] rejects the machine.
 pub fn build_unlimited(
     spec: &NetworkSpec,
     direction: Direction,
@@ -159,21 +162,21 @@ pub fn build_unlimited(
     Ok(ideal::unlimited(&context, &*limited))
 }
 
-/// The network of `spec` between the nodes of `context`.
+/// Builds the network of `spec` between the nodes of `context`.
 pub fn connect(
     spec: &NetworkSpec,
     context: &NetworkContext,
 ) -> Result<Box<dyn Topology>, PolicyError> {
-    // An unknown allocator is refused even if the topology uses none.
+    // An unknown allocator is rejected even if the topology uses none.
     let allocator = AllocatorContext { choosers: 0, seed: 0 };
     ALLOCATORS.build(&spec.network.allocator, &allocator)?;
     TOPOLOGIES.build(&spec.topology, context)
 }
 
-/// The routers of the request network of `spec`.
+/// Returns the routers of the request network of `spec`.
 ///
 /// # Errors
-/// [`PolicyError`] if there is no such topology, or not for this machine.
+/// Returns [`PolicyError`] if there is no such topology, or not for this machine.
 pub fn routers(spec: &NetworkSpec) -> Result<Vec<Ports>, PolicyError> {
     let unconnected = |ports: u32| vec![PortId::NONE; ports as usize];
     let (inputs, outputs) = (unconnected(spec.sms), unconnected(spec.slices));
@@ -182,8 +185,8 @@ pub fn routers(spec: &NetworkSpec) -> Result<Vec<Ports>, PolicyError> {
 }
 
 impl NetworkContext {
-    /// The context of a network of `spec`; the ports are in the order of the sending and of the
-    /// receiving units.
+    /// Builds the context of a network of `spec`; the ports are in the order of the sending and of
+    /// the receiving units.
     pub fn new(
         spec: &NetworkSpec,
         direction: Direction,

@@ -6,9 +6,9 @@ use super::{Direction, NetworkContext};
 use crate::StreamResult;
 use warpmem_sim::{ChannelId, Location, RowId, Table};
 
-/// A stream of requests, and the row of its last request to each bank.
+/// A stream of requests with the row of its last request to each bank.
 struct Stream {
-    /// By bank; `None` before the first request.
+    /// Last row, by bank; `None` before the first request.
     rows: Vec<Option<RowId>>,
     result: StreamResult,
 }
@@ -29,13 +29,13 @@ impl Stream {
 /// One stream per SM, at the entry of the network, and one per channel, at its exit.
 pub(super) struct RowLocality {
     banks: usize,
-    /// Every SM has a port of its own.
+    /// Streams by entrance, as every SM has its own port.
     before: Table<EntranceId, Stream>,
     after: Table<ChannelId, Stream>,
 }
 
 impl RowLocality {
-    /// `None` for a reply network.
+    /// Builds the streams; `None` for a reply network.
     pub fn new(context: &NetworkContext) -> Option<RowLocality> {
         let (banks, channels) = (context.banks, context.channels);
         let sms: usize = context.inputs.iter().map(Vec::len).sum();
@@ -46,18 +46,18 @@ impl RowLocality {
         })
     }
 
-    /// A request enters the network.
+    /// Counts a request that enters the network.
     pub fn enter(&mut self, entrance: EntranceId, place: Location) {
         let bank = place.channel.index() * self.banks + place.bank.index();
         self.before[entrance].pass(bank, place.row);
     }
 
-    /// A request leaves the network.
+    /// Counts a request that leaves the network.
     pub fn leave(&mut self, place: Location) {
         self.after[place.channel].pass(place.bank.index(), place.row);
     }
 
-    /// The counts of the SMs' streams and of the channels' streams.
+    /// Returns the counts of the SMs' streams and of the channels' streams.
     pub fn so_far(&self) -> (Vec<StreamResult>, Vec<StreamResult>) {
         let result = |stream: &Stream| stream.result;
         (self.before.iter().map(result).collect(), self.after.iter().map(result).collect())

@@ -32,8 +32,8 @@ params! {
     }
 }
 
-/// Positions are numbered along the rows. Packets never turn from a column into a row, which rules
-/// out deadlock.
+/// Builds a mesh with positions numbered along the rows. Packets never turn from a column into a
+/// row, which rules out deadlock.
 pub(super) fn layout(placement: &Placement, columns: usize) -> Layout {
     let square = (1..).find(|side| side * side >= placement.nodes).expect("squares grow");
     let columns = if columns == 0 { square } else { columns };
@@ -51,7 +51,7 @@ pub(super) fn layout(placement: &Placement, columns: usize) -> Layout {
     })
 }
 
-/// The position after `here` on the way to `there`.
+/// Returns the position after `here` on the path to `there`.
 fn next(here: usize, there: usize, columns: usize) -> usize {
     let towards =
         |from: usize, to: usize, step: usize| if to > from { here + step } else { here - step };

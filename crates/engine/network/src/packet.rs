@@ -9,7 +9,7 @@ use warpmem_sim::{Request, RequestKind};
 pub struct PacketSizes {
     header: u64,
     data: u64,
-    /// Flits of the largest request: a whole line where L1 writes lines back.
+    /// Flits of the largest request: a whole line if L1 writes lines back.
     largest_request: u64,
     sector_bytes: u64,
     header_bytes: u64,
@@ -32,7 +32,7 @@ impl PacketSizes {
         }
     }
 
-    /// Flits of the largest packet that SMs and slices exchange.
+    /// Returns the flits of the largest packet between SMs and slices.
     pub fn largest(&self, direction: Direction) -> u64 {
         match direction {
             Direction::Request => self.largest_request,
@@ -40,7 +40,7 @@ impl PacketSizes {
         }
     }
 
-    /// Every packet has this many flits.
+    /// Gives every packet this number of flits.
     pub fn fixed(flits: u64) -> PacketSizes {
         PacketSizes {
             header: flits,
@@ -52,8 +52,8 @@ impl PacketSizes {
         }
     }
 
-    /// Flits of a packet. Stores, write-backs and atomics carry data down; reads and atomics carry
-    /// data up.
+    /// Returns the flits of a packet. Stores, write-backs and atomics carry data down; reads and
+    /// atomics carry data up.
     #[inline]
     pub fn flits(&self, direction: Direction, request: &Request) -> u64 {
         match (direction, request.kind) {

@@ -8,12 +8,12 @@ use warpmem_sim::{Context, NetworkClock, NetworkCycle, PortId, bits};
 struct Link {
     from: PortId,
     to: PortId,
-    /// The first cycle in which it can take another packet.
+    /// First cycle in which it can take another packet.
     free: NetworkCycle,
 }
 
-/// The links of one direction, requests or replies, of all slices. A link moves a flit in so many
-/// cycles, and a packet has come `latency` cycles after its last flit has left.
+/// The links of all slices in one direction, requests or replies. A link moves a flit every
+/// `interval` cycles, and a packet arrives `latency` cycles after its last flit has left.
 pub struct PeerLinks {
     direction: Direction,
     /// Number of its unit in the network domain.
@@ -22,23 +22,23 @@ pub struct PeerLinks {
     packets: PacketSizes,
     latency: u64,
     interval: u64,
-    /// By the slice at which the link begins.
+    /// Links by the slice at which they start.
     links: Vec<Link>,
-    /// Links that have something to read, one bit each.
+    /// Links with packets to read, one bit each.
     waiting: Inputs,
 }
 
-/// How long packets take on a link, network cycles.
+/// Latencies of a link, network cycles.
 #[derive(Clone, Copy, Debug)]
 pub struct LinkTimes {
     pub latency: u32,
-    /// From one flit to the next; 0: no limit, a packet counts as one flit.
+    /// Interval between two flits; 0: unlimited, a packet counts as one flit.
     pub interval: u32,
 }
 
 impl PeerLinks {
-    /// `ports` by slice: the port that its link reads, and the one that it writes. `unit` is the
-    /// number of the links in the network domain.
+    /// Builds the links. `ports` gives, by slice, the port that its link reads and the one that it
+    /// writes. `unit` is the number of the links in the network domain.
     pub fn new(
         direction: Direction,
         unit: usize,
@@ -60,8 +60,8 @@ impl PeerLinks {
         }
     }
 
-    /// Simulates network cycle `cycle`; returns the next cycle that must be simulated if nothing
-    /// arrives before.
+    /// Simulates network cycle `cycle`; returns the next cycle that must be simulated without an
+    /// earlier arrival.
     pub fn step(&mut self, cycle: NetworkCycle, ctx: &mut Context) -> Option<NetworkCycle> {
         let arrived = ctx.take_arrivals(self.unit);
         self.waiting.iter_mut().zip(arrived).for_each(|(all, word)| *all |= word);
@@ -70,8 +70,8 @@ impl PeerLinks {
         next.min()
     }
 
-    /// Sends what the link of a slice can take; returns when it can take the next packet. One that lacks
-    /// room at the end is woken when there is some.
+    /// Sends the packets that the link of a slice can take; returns the cycle in which it can take
+    /// the next one. A link without room at its end is woken when there is some.
     fn step_link(
         &mut self,
         slice: usize,

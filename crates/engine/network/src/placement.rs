@@ -12,7 +12,8 @@ pub struct Placement {
 }
 
 impl Placement {
-    /// Slices at the configured positions, or else spread evenly; SMs at the remaining positions.
+    /// Places slices at the configured positions, or else spread evenly; SMs at the remaining
+    /// positions.
     pub fn of(spec: &NetworkSpec, direction: Direction) -> Placement {
         let sms = spec.sms.div_ceil(spec.network.sms_per_node) as usize;
         let slices = spec.slices as usize;
@@ -28,7 +29,7 @@ impl Placement {
         }
     }
 
-    /// Every node both sends and receives.
+    /// Places a sending and a receiving node at every position.
     pub fn all_to_all(nodes: usize) -> Placement {
         Placement { nodes, inputs: (0..nodes).collect(), outputs: (0..nodes).collect() }
     }

@@ -19,9 +19,9 @@ pub(super) const ENTRY: TopologyEntry = TopologyEntry {
     build: |context, _| router::build(&layout(&context.placement), context, &INFO),
 };
 
-/// Positions are numbered clockwise. The dateline lies between the last position and the first: a
-/// packet that has yet to cross it uses class 0, any other class 1. So no class forms a cycle
-/// around the ring, and a packet of class 1 never waits for one of class 0: the ring cannot
+/// Builds a ring with positions numbered clockwise. The dateline is between the last position and
+/// the first: a packet that will cross it uses class 0, any other class 1. Hence no class forms a
+/// cycle around the ring, and a packet of class 1 never waits for one of class 0: the ring cannot
 /// deadlock.
 pub(super) fn layout(placement: &Placement) -> Layout {
     let places = placement.nodes;
@@ -33,9 +33,9 @@ pub(super) fn layout(placement: &Placement) -> Layout {
     direct::layout(placement, &neighbours, 2, |here, there| step(here, there, places))
 }
 
-/// The next hop from `here` towards `there`, the shorter way round. If both ways are equally long,
-/// which can only be so at the packet's source, it goes clockwise from even positions and
-/// counter-clockwise from odd ones.
+/// Returns the next hop from `here` towards `there`, the shorter way round. If both ways are
+/// equally long, which can occur only at the packet's source, it goes clockwise from even positions
+/// and counter-clockwise from odd ones.
 fn step(here: usize, there: usize, places: usize) -> Step {
     let clockwise = (there + places - here) % places;
     let go_clockwise = 2 * clockwise < places || 2 * clockwise == places && here.is_multiple_of(2);
@@ -87,7 +87,7 @@ mod tests {
         assert_eq!(outputs, [2, 3, 2, 2, 3]);
     }
 
-    /// The channels that a packet uses: router, output and class, without the link to the
+    /// Returns the channels that a packet uses: router, output and class, without the link to the
     /// destination node.
     fn channels(ring: &Layout, source: usize, destination: usize) -> Vec<(usize, u16, u8)> {
         let path = ring.path(source, destination);
@@ -107,7 +107,8 @@ mod tests {
             let waits: BTreeSet<_> =
                 ways.iter().flat_map(|way| way.windows(2).map(|w| (w[0], w[1]))).collect();
             let mut open: BTreeSet<_> = ways.iter().flatten().copied().collect();
-            // Remove channels that depend on none of those left, until none can be removed.
+            // Removes channels without dependences on the remaining ones, until none can be
+            // removed.
             while let Some(&free) =
                 open.iter().find(|&&c| !open.iter().any(|&other| waits.contains(&(c, other))))
             {

@@ -1,51 +1,51 @@
-//! The network between the SMs of a GPC: a crossbar of its own in each, without buffers inside.
+//! The network between the SMs of a GPC: one crossbar per GPC, without internal buffers.
 
 use crate::Direction;
 use crate::arbiter::Inputs;
 use warpmem_sim::{Context, Message, NetworkClock, NetworkCycle, PortId, Request, SmId, bits};
 
-/// What an SM reads and writes, and until when.
+/// The ports of an SM, and the cycles until which they are busy.
 struct End {
-    /// Where what it sends waits.
+    /// Port that holds the messages to send.
     from: PortId,
-    /// Where what comes to it waits.
+    /// Port that receives messages.
     to: PortId,
-    /// The first cycles in which it can send, and take, the next message.
+    /// First cycles in which it can send, and take, the next message.
     sends: NetworkCycle,
     takes: NetworkCycle,
 }
 
-/// The links between the SMs of one direction, questions or answers. An SM sends and takes so many
-/// bytes a cycle, at least one message in one; a message has come `latency` cycles after its last
-/// byte has left.
+/// The links between the SMs of one direction, requests or replies. An SM sends and takes
+/// `port_bytes` bytes per cycle, one message at a time; a message arrives `latency` cycles after
+/// its last byte has left.
 pub struct SmLinks {
     direction: Direction,
     /// Number of its unit in the network domain.
     unit: usize,
     clock: NetworkClock,
     latency: u64,
-    /// Bytes a cycle; none: no limit.
+    /// Bytes per cycle; none = unlimited.
     port_bytes: Option<u64>,
-    /// By SM.
+    /// Ports and busy cycles, by SM.
     ends: Vec<End>,
-    /// SMs that have something to send, one bit each.
+    /// SMs with a message to send, one bit each.
     waiting: Inputs,
-    /// The SM that comes first: the one behind the last that has sent.
+    /// Round-robin pointer: the SM after the last one that has sent.
     first: usize,
 }
 
-/// How fast links between SMs are.
+/// Speed of the links between SMs.
 #[derive(Clone, Copy, Debug)]
 pub struct SmLinkTimes {
-    /// From the last byte sent to its arrival, network cycles.
+    /// Latency from the last byte sent to its arrival, network cycles.
     pub latency: u32,
-    /// That an SM sends and takes in a network cycle; none: no limit.
+    /// Bytes that an SM sends and takes per network cycle; none = unlimited.
     pub port_bytes: Option<u32>,
 }
 
 impl SmLinks {
-    /// `ports` by SM: the port in which it sends, and the one in which it takes. `unit` is the
-    /// number of the links in the network domain.
+    /// Builds the links. `ports` gives, by SM, the port in which it sends and the one in which it
+    /// takes. `unit` is the number of the links in the network domain.
     pub fn new(
         direction: Direction,
         unit: usize,
@@ -67,8 +67,8 @@ impl SmLinks {
         }
     }
 
-    /// Simulates network cycle `cycle`; returns the next cycle that must be simulated if nothing
-    /// arrives before.
+    /// Simulates network cycle `cycle`; returns the next cycle that must be simulated without an
+    /// earlier arrival.
     pub fn step(&mut self, cycle: NetworkCycle, ctx: &mut Context) -> Option<NetworkCycle> {
         let arrived = ctx.take_arrivals(self.unit);
         self.waiting.iter_mut().zip(arrived).for_each(|(all, word)| *all |= word);
@@ -78,8 +78,8 @@ impl SmLinks {
         order.filter_map(|sm| self.send(sm, cycle, ctx)).min()
     }
 
-    /// Sends what SM `sm` can send; returns when it can go on. Where the other end lacks room, it is
-    /// woken when there is some.
+    /// Sends the messages of SM `sm` that can leave; returns the cycle in which it can continue. If
+    /// the other end lacks room, it is woken when there is some.
     fn send(&mut self, sm: usize, cycle: NetworkCycle, ctx: &mut Context) -> Option<NetworkCycle> {
         let now = self.clock.at(cycle);
         let from = self.ends[sm].from;
@@ -111,7 +111,8 @@ impl SmLinks {
         Some(self.clock.cycle_from(ready))
     }
 
-    /// Where a message goes, its bytes of data, and whether its sender does not send it.
+    /// Returns the destination of a message, its bytes of data, and whether the network copies it
+    /// without occupying its sender.
     fn way(&self, request: &Request) -> (SmId, u64, bool) {
         let message = Message::of(request);
         match self.direction {

@@ -6,7 +6,7 @@ use super::locality::RowLocality;
 use crate::{NetworkResult, NodeResult};
 use warpmem_sim::Location;
 
-/// The way of one packet from its source to its destination. Times are in network cycles.
+/// The path of one packet from its source to its destination. Times are in network cycles.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Journey {
     pub source: SourceId,
@@ -14,10 +14,10 @@ pub(super) struct Journey {
     pub flits: u64,
     /// Waiting at the source after it could have left.
     pub wait: u64,
-    /// From leaving the source until the receiver can take it.
+    /// Time from leaving the source until the receiver can take it.
     pub transit: u64,
     pub hops: u64,
-    /// Part of `transit` spent in routers and on links when no other packet is in the way.
+    /// Part of `transit` spent in routers and on links in the absence of other packets.
     pub pipeline: u64,
 }
 
@@ -37,7 +37,7 @@ impl Tally {
         Tally { locality: RowLocality::new(context), result }
     }
 
-    /// A request to `place` enters a network of requests.
+    /// Counts a request to `place` that enters a network of requests.
     #[inline]
     pub fn enter(&mut self, entrance: EntranceId, place: Location) {
         if let Some(locality) = &mut self.locality {
@@ -45,7 +45,7 @@ impl Tally {
         }
     }
 
-    /// A request to `place` leaves a network of requests.
+    /// Counts a request to `place` that leaves a network of requests.
     #[inline]
     pub fn leave(&mut self, place: Location) {
         if let Some(locality) = &mut self.locality {
@@ -69,12 +69,12 @@ impl Tally {
         destination.flits += journey.flits;
     }
 
-    /// The counts of the nodes so far.
+    /// Returns the counts of the nodes so far.
     pub fn counts(&self) -> &NetworkResult {
         &self.result
     }
 
-    /// The counts over the first `cycles` network cycles, without links.
+    /// Returns the counts over the first `cycles` network cycles, without links.
     pub fn so_far(&self, cycles: u64) -> NetworkResult {
         let mut result = self.result.clone();
         result.cycles = cycles;

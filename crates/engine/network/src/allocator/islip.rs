@@ -1,5 +1,5 @@
-//! iSLIP: a pointer moves on only when its choice is accepted, so that the pointers of the outputs
-//! desynchronise.
+//! iSLIP: a pointer advances only when its choice is accepted, which desynchronises the pointers of
+//! the outputs.
 
 use super::{Allocator, AllocatorEntry, Choice, Parameters, first_from};
 use warpmem_params::PolicyInfo;
@@ -21,7 +21,7 @@ pub(super) const ENTRY: AllocatorEntry = AllocatorEntry {
 
 struct Islip {
     iterations: u32,
-    /// By chooser, the candidate with the highest priority.
+    /// Candidate with the highest priority, by chooser.
     next: Vec<u32>,
 }
 

@@ -44,7 +44,7 @@ mod tests {
             let matched = Switch::new(n, "pim").matched_of_full(4000);
             let nobody = (1.0 - 1.0 / n as f64).powi(n as i32);
             let expected = 1.0 - nobody;
-            // Five standard deviations of independent choices; the real counts vary less than that.
+            // Five standard deviations of independent choices; the real counts vary less.
             let error = 5.0 * (expected * nobody / (4000.0 * n as f64)).sqrt();
             assert!((matched - expected).abs() < error, "{matched}, not {expected}");
         }
@@ -54,7 +54,7 @@ mod tests {
     fn each_further_iteration_leaves_at_most_one_in_e_of_what_was_open() {
         let open = [1, 2, 4]
             .map(|n| 1.0 - Switch::new(16, &format!("pim(iterations={n})")).matched_of_full(4000));
-        // Of k inputs and outputs k (1 - 1 / k)^k stay open.
+        // Of k inputs and outputs k (1 - 1 / k)^k stay unmatched.
         let most = [1, 2, 4].map(|n| (-1.0f64).exp().powi(n));
         assert!(open.iter().zip(most).all(|(&open, most)| open < most), "{open:?}, {most:?}");
     }

@@ -1,4 +1,4 @@
-//! Round robin: the pointer moves on with every choice, even if it is not accepted.
+//! Round robin: the pointer advances with every choice, even if it is not accepted.
 
 use super::{Allocator, AllocatorEntry, Choice, Parameters, first_from};
 use warpmem_params::PolicyInfo;
@@ -20,7 +20,7 @@ pub(super) const ENTRY: AllocatorEntry = AllocatorEntry {
 
 struct RoundRobin {
     iterations: u32,
-    /// By chooser, the candidate with the highest priority.
+    /// Candidate with the highest priority, by chooser.
     next: Vec<u32>,
 }
 

@@ -8,7 +8,7 @@ pub fn build(allocator: &str, choosers: usize) -> Box<dyn Allocator> {
     ALLOCATORS.build(allocator, &AllocatorContext { choosers, seed: 1 }).unwrap()
 }
 
-/// A choice among packets that are all equally old.
+/// Chooses among packets of equal age.
 pub fn choose(allocator: &mut dyn Allocator, chooser: usize, set: &[u64]) -> usize {
     allocator.choose(&Choice { chooser, set, since: &|_| NetworkCycle::ZERO })
 }
@@ -29,7 +29,7 @@ impl Switch {
         Switch { n, allocator: ALLOCATORS.build(allocator, &context).unwrap() }
     }
 
-    /// One match: the input that each output is matched with.
+    /// Performs one match; returns the input matched with each output.
     fn grants(&mut self) -> Vec<Option<usize>> {
         let mut granted = vec![None; self.n];
         let mut free = u64::MAX >> (64 - self.n);
@@ -59,7 +59,7 @@ impl Switch {
         (0..matches).map(|_| self.grants()).collect()
     }
 
-    /// Share of the outputs that are matched, on average.
+    /// Returns the mean share of matched outputs.
     pub fn matched_of_full(&mut self, matches: usize) -> f64 {
         let grants = self.grants_of_full(matches);
         let matched = grants.iter().flatten().flatten().count();

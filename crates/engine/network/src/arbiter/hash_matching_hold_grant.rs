@@ -1,5 +1,5 @@
-//! Hash-matching hold grant: the input that took an output last keeps it as long as the hash of the
-//! row is the same.
+//! Hash-matching hold grant: the last input granted an output keeps it while the hash of the row is
+//! unchanged.
 
 use super::{Arbiter, ArbiterEntry, Contest, LastGrants, Output, Packet, on_requests};
 use warpmem_params::{Complexity, PolicyInfo, Shape, params};
@@ -33,7 +33,7 @@ pub(super) const ENTRY: ArbiterEntry = ArbiterEntry {
 
 struct HashMatching {
     last: LastGrants,
-    /// By output, the hash of the row that was granted last; meaningless before the first grant.
+    /// Hash of the last granted row, by output; meaningless before the first grant.
     hashes: Vec<u32>,
     bits: u32,
 }
@@ -50,7 +50,7 @@ impl Arbiter for HashMatching {
         self.hashes[output.index] = folded(packet.row, self.bits);
     }
 
-    /// Table 1 of the paper: as hold grant, and for every output a hash that is stored and
+    /// Returns the cost by Table 1 of the paper: hold grant, and per output a hash, stored and
     /// compared.
     fn complexity(&self, shape: &Shape) -> Option<Complexity> {
         let routers = shape.routers;
@@ -60,7 +60,7 @@ impl Arbiter for HashMatching {
     }
 }
 
-/// The XOR of the pieces of `bits` bits of `row`. The paper does not specify the hash.
+/// Returns the XOR of the pieces of `bits` bits of `row`. The paper does not specify the hash.
 fn folded(row: RowId, bits: u32) -> u32 {
     let mask = u32::MAX >> (32 - bits);
     let pieces = (0..32).step_by(bits as usize).map(|low| row.0 >> low & mask);

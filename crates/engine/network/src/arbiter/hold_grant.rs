@@ -1,5 +1,5 @@
-//! Hold grant: the input that took an output last keeps it as long as it has a packet for it in
-//! every cycle.
+//! Hold grant: the last input granted an output keeps it while it has a packet for it in every
+//! cycle.
 
 use super::{Arbiter, ArbiterEntry, Contest, LastGrants, Output, Packet, on_requests};
 use warpmem_params::{Complexity, PolicyInfo, Shape};
@@ -29,8 +29,8 @@ impl Arbiter for HoldGrant {
         self.last.granted(output, input);
     }
 
-    /// Table 1 of the paper: one bit for every pair of an input and an output, set if they were
-    /// matched last, and compared with the request of the input.
+    /// Returns the cost by Table 1 of the paper: one bit per pair of an input and an output, set if
+    /// they were matched last, and compared with the request of the input.
     fn complexity(&self, shape: &Shape) -> Option<Complexity> {
         Some(shape.routers.held_grants())
     }

@@ -1,4 +1,4 @@
-//! Arbitration rules: a rule may assign an output to one of the inputs that want it, before the
+//! Arbitration rules: a rule may assign an output to one of the requesting inputs before the
 //! network's own fair choice. In a network of routers, rules act in virtual-channel allocation
 //! (Yuan 2009, section 3.2).
 
@@ -23,7 +23,7 @@ pub type Inputs = [u64; 4];
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Output {
     pub router: usize,
-    /// Counted over all routers of the network.
+    /// Number over all routers of the network.
     pub index: usize,
 }
 
@@ -32,49 +32,50 @@ pub struct Output {
 pub struct Packet {
     /// Network cycle in which it could first enter the network.
     pub since: NetworkCycle,
-    /// DRAM bank that its address lies in, counted over all channels.
+    /// DRAM bank of its address, counted over all channels.
     pub bank: u32,
     pub row: RowId,
 }
 
-/// The inputs that want an output.
+/// The inputs that request an output.
 pub struct Contest<'a> {
     pub output: Output,
-    /// Not empty.
+    /// Requesting inputs; not empty.
     pub wanting: &'a Inputs,
-    /// The output became free in this cycle, or nothing could be sent through it since it became
-    /// free. So there was no cycle in which the input that used it last could have gone on and did
-    /// not.
+    /// Whether the output became free in this cycle, or could not send since it became free. Then
+    /// the last input using it had no cycle in which it could have continued and did not.
     pub fresh: bool,
-    /// The packet of an input that wants the output.
+    /// Packet with which an input requests the output.
     pub packet: &'a dyn Fn(usize) -> Packet,
 }
 
 /// An arbitration rule over the outputs of one network.
 pub trait Arbiter: Send {
-    /// The input that the rule assigns the output to, one of those that want it; `None` if the rule
-    /// does not decide.
+    /// Returns the input that the rule assigns the output to, one of the requesting ones; `None` if
+    /// the rule does not decide.
     fn designate(&mut self, contest: &Contest) -> Option<usize>;
 
     /// Reports that `input` has been granted `output` for `packet`, by the rule or otherwise.
     fn granted(&mut self, output: Output, input: usize, packet: Packet);
 
-    /// Whether the rule ever decides; if not, the network never calls it.
+    /// Returns whether the rule ever decides; if not, the network never calls it.
     fn has_say(&self) -> bool {
         true
     }
 
-    /// The hardware that the rule adds to the request network; `None` if the source does not say.
+    /// Returns the hardware that the rule adds to the request network; `None` if the source does
+    /// not state it.
     fn complexity(&self, shape: &Shape) -> Option<Complexity> {
         let _ = shape;
         None
     }
 }
 
-/// What a rule is built from.
+/// The properties of the network that a rule is built from.
 #[derive(Clone, Copy, Debug)]
 pub struct ArbiterContext {
-    /// Rules that hold grants act on requests only: replies have no row to keep (Yuan 2009).
+    /// Direction of the network. Rules that hold grants act on requests only, because replies have
+    /// no row to keep (Yuan 2009).
     pub direction: Direction,
     pub routers: usize,
     /// Outputs, or output virtual channels, of all routers together.
@@ -83,7 +84,7 @@ pub struct ArbiterContext {
     pub banks: usize,
 }
 
-/// Every arbitration rule.
+/// All arbitration rules.
 pub static ARBITERS: Registry<dyn Arbiter, ArbiterContext> = Registry {
     slot: "arbiter",
     entries: &[
@@ -96,7 +97,7 @@ pub static ARBITERS: Registry<dyn Arbiter, ArbiterContext> = Registry {
     ],
 };
 
-/// The rule that `text` names; `None` if it never decides.
+/// Builds the rule that `text` names; `None` if it never decides.
 pub(super) fn build(
     text: &str,
     context: &ArbiterContext,
@@ -106,7 +107,7 @@ pub(super) fn build(
 
 type ArbiterEntry = Entry<dyn Arbiter, ArbiterContext>;
 
-/// `rule` in the request network, no rule in the reply network.
+/// Applies `rule` in the request network, and no rule in the reply network.
 fn on_requests<A: Arbiter + 'static>(
     context: &ArbiterContext,
     rule: impl FnOnce() -> A,
@@ -117,7 +118,7 @@ fn on_requests<A: Arbiter + 'static>(
     }
 }
 
-/// The input that each output was last granted to.
+/// Last input granted each output.
 struct LastGrants(Vec<Option<usize>>);
 
 impl LastGrants {
@@ -125,8 +126,8 @@ impl LastGrants {
         LastGrants(vec![None; context.outputs])
     }
 
-    /// The input that the contested output was last granted to, if it wants it again and has used
-    /// it without a gap.
+    /// Returns the last input granted the contested output, if it requests it again and has used it
+    /// without a gap.
     fn holder(&self, contest: &Contest) -> Option<usize> {
         let input = self.0[contest.output.index]?;
         (contest.fresh && bits::contains(contest.wanting, input)).then_some(input)

@@ -1,4 +1,4 @@
-//! Random: any of the inputs that want an output.
+//! Random: any of the inputs that request an output.
 
 use super::{Arbiter, ArbiterEntry, Contest, Output, Packet};
 use crate::allocator::any;
@@ -26,7 +26,7 @@ impl Arbiter for Random {
 
     fn granted(&mut self, _: Output, _: usize, _: Packet) {}
 
-    /// No cost: the paper's allocator chooses at random already.
+    /// Returns no cost: the paper's allocator already chooses at random.
     fn complexity(&self, _: &Shape) -> Option<Complexity> {
         Some(Complexity::NONE)
     }

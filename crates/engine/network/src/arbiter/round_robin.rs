@@ -1,4 +1,4 @@
-//! No rule: the network's own choice stands.
+//! No rule: the network's own choice applies.
 
 use super::{Arbiter, ArbiterEntry, Contest, Output, Packet};
 use warpmem_params::{Complexity, PolicyInfo, Shape};
@@ -26,7 +26,7 @@ impl Arbiter for RoundRobin {
         false
     }
 
-    /// No cost: every network has an allocator.
+    /// Returns no cost: every network has an allocator.
     fn complexity(&self, _: &Shape) -> Option<Complexity> {
         Some(Complexity::NONE)
     }

@@ -1,5 +1,5 @@
-//! Row-matching hold grant: the input that took an output last keeps it as long as its requests go
-//! to the row that was last requested of their bank.
+//! Row-matching hold grant: the last input granted an output keeps it while its requests go to the
+//! last requested row of their bank.
 
 use super::{
     Arbiter, ArbiterContext, ArbiterEntry, Contest, LastGrants, Output, Packet, on_requests,
@@ -24,7 +24,7 @@ pub(super) const ENTRY: ArbiterEntry = ArbiterEntry {
     },
 };
 
-/// By router and DRAM bank, the row of the last request granted.
+/// Row of the last granted request, by router and DRAM bank.
 struct Rows {
     banks: usize,
     rows: Vec<Option<RowId>>,
@@ -35,7 +35,7 @@ impl Rows {
         Rows { banks: context.banks, rows: vec![None; context.routers * context.banks] }
     }
 
-    /// The last row of the bank that `packet` goes to.
+    /// Returns the last row of the bank of `packet`.
     fn last(&mut self, router: usize, packet: Packet) -> &mut Option<RowId> {
         &mut self.rows[router * self.banks + packet.bank as usize]
     }
@@ -58,8 +58,8 @@ impl Arbiter for RowMatching {
         *self.rows.last(output.router, packet) = Some(packet.row);
     }
 
-    /// Table 1 of the paper: as hold grant, and every router stores a row for every DRAM bank and
-    /// compares one for every output.
+    /// Returns the cost by Table 1 of the paper: hold grant, and every router stores a row per DRAM
+    /// bank and compares one per output.
     fn complexity(&self, shape: &Shape) -> Option<Complexity> {
         let (routers, row) = (shape.routers, shape.row_bits);
         let rows = Complexity {

@@ -30,17 +30,17 @@ impl Bench {
         }
     }
 
-    /// The packet with which an input wants outputs.
+    /// Returns the packet with which an input requests outputs.
     pub fn wants(&mut self, input: usize) -> &mut Packet {
         &mut self.packets[input]
     }
 
-    /// The input that the rule assigns an output to which became free in this cycle.
+    /// Returns the input that the rule assigns an output that became free in this cycle.
     pub fn designate(&mut self, output: usize, inputs: &[usize]) -> Option<usize> {
         self.contest(output, inputs, true)
     }
 
-    /// The input that the rule assigns an output to which has been free for longer.
+    /// Returns the input that the rule assigns an output that became free earlier.
     pub fn designate_late(&mut self, output: usize, inputs: &[usize]) -> Option<usize> {
         self.contest(output, inputs, false)
     }
@@ -70,12 +70,12 @@ impl Bench {
     }
 }
 
-/// Outputs are counted over all routers.
+/// Returns the output with this number over all routers.
 fn place(output: usize) -> Output {
     Output { router: output / OUTPUTS, index: output }
 }
 
-/// The decisions of a rule in a long series of contests.
+/// Returns the decisions of a rule in a long series of contests.
 pub fn draws(rule: &str, direction: Direction) -> Vec<Option<usize>> {
     let mut bench = Bench::of(rule, direction);
     let mut draw = |n: usize| {

@@ -49,7 +49,7 @@ choice! {
     }
 }
 
-/// Every node has one port, so that a port has the number of its node.
+/// A crossbar in one stage. Every node has one port, so a port has the number of its node.
 struct Crossbar {
     switch: Switch,
     rule: Rule,
@@ -96,7 +96,7 @@ impl Crossbar {
     }
 }
 
-/// Refuses nodes of several ports: a switch has an input and an output for each node.
+/// Rejects nodes of several ports: a switch has one input and one output per node.
 pub(super) fn check_nodes(
     info: &PolicyInfo,
     context: &NetworkContext,
@@ -181,7 +181,7 @@ impl Topology for Crossbar {
         ins.chain(outs).collect()
     }
 
-    /// A packet is always in one of the ports, which are reported themselves.
+    /// A packet is always in one of the ports, which report it.
     fn describe(&self) -> Vec<String> {
         Vec::new()
     }
@@ -191,12 +191,13 @@ impl Topology for Crossbar {
     }
 }
 
-/// The link of a node, which carries what the node sends or receives. Flits do not wait at its end.
+/// Returns the link of a node, which carries the packets that the node sends or receives. Flits do
+/// not wait at its end.
 pub(super) fn link(from: LinkEnd, to: LinkEnd, node: &NodeResult) -> LinkResult {
     LinkResult { from, to, flits: node.flits, buffer_flits: 0, buffer_flit_cycles: 0 }
 }
 
-/// The properties of a port's head packet that an arbitration rule may use.
+/// Returns the properties of a port's head packet that an arbitration rule may use.
 pub(super) fn packet(port: PortId, clock: NetworkClock, banks: usize, ctx: &Context) -> Packet {
     let (ready, request) = ctx.head(port).expect("the input wants an output");
     let place = ctx.request(request).place;

@@ -1,5 +1,5 @@
-//! The switch of a crossbar: which input sends to which output when, whatever the inputs and
-//! outputs are connected to.
+//! The switch of a crossbar. It decides which input sends to which output in which cycle, and knows
+//! the connected ports or links only through [`Ends`].
 
 use crate::Ports;
 use crate::allocator::first_from;
@@ -7,23 +7,23 @@ use crate::arbiter::{Arbiter, Contest, Inputs, Output as Place, Packet};
 use crate::ids::{EntranceId, ExitId};
 use warpmem_sim::{Context, NetworkClock, NetworkCycle, Table, Ticks, bits};
 
-/// What the inputs and outputs of a switch are connected to. Inputs and outputs are numbered within
-/// the switch.
+/// The ends that the inputs and outputs of a switch connect to. Inputs and outputs are numbered
+/// within the switch.
 pub(crate) trait Ends {
-    /// Time from which the packet at the head of an input can be sent; [`Ticks::NEVER`] if there is
-    /// none.
+    /// Returns the time from which the head packet of an input can be sent; [`Ticks::NEVER`] if
+    /// there is none.
     fn head_ready(&self, input: EntranceId, ctx: &Context) -> Ticks;
 
-    /// The output that the packet at the head of an input wants, if it can be sent now.
+    /// Returns the output of the head packet of an input, if the packet can be sent now.
     fn wanted(&self, input: EntranceId, now: Ticks, ctx: &Context) -> Option<ExitId>;
 
-    /// What arbitration rules see of the packet at the head of an input.
+    /// Returns the properties of an input's head packet that arbitration rules may use.
     fn seen(&self, input: EntranceId, ctx: &Context) -> Packet;
 
-    /// Whether an output has room for a packet. If not, the network is stepped when it has.
+    /// Returns whether an output has room for a packet. If not, the network is stepped when it has.
     fn room_or_wake(&mut self, output: ExitId, cycle: NetworkCycle, ctx: &mut Context) -> bool;
 
-    /// Moves the packet at the head of `input` to `output`; returns its flits.
+    /// Moves the head packet of `input` to `output`; returns its flits.
     fn pass(
         &mut self,
         input: EntranceId,
@@ -47,11 +47,12 @@ struct Output {
     wanted_by: Inputs,
     waiting: u32,
     free: NetworkCycle,
-    /// It has been free and wanted, but had no room, so its last input could not go on.
+    /// Whether it has been free and requested without room, so that its last input could not
+    /// continue.
     blocked: bool,
     /// Round-robin pointer, for choices that the arbitration rule leaves open.
     next: u32,
-    /// Packets that it has taken while a crowd of inputs wanted it.
+    /// Packets taken under contention.
     crowded: u64,
 }
 
@@ -59,22 +60,22 @@ struct Output {
 pub(crate) struct Switch {
     clock: NetworkClock,
     input_speedup: u32,
-    /// Inputs that are a crowd when all of them want the same output.
+    /// Number of inputs requesting the same output from which the output is contended.
     crowd: u32,
-    /// Its number among the switches of the network.
+    /// Number of the switch within the network.
     number: usize,
-    /// The number of its first output among those of all switches.
+    /// Number of its first output among those of all switches.
     first_output: usize,
     inputs: Table<EntranceId, Input>,
     outputs: Table<ExitId, Output>,
     /// Inputs whose head packet is not registered at an output.
     unknown: Inputs,
-    /// Outputs that some input wants.
+    /// Outputs that some input requests.
     wanted: Inputs,
 }
 
-/// Inputs that are a crowd when all of them want the same output: a quarter of the inputs, four times
-/// as many as want each output when they are spread evenly, and at least four.
+/// Returns the number of inputs requesting the same output from which the output is contended: a
+/// quarter of the inputs, four times their even share per output, and at least four.
 fn crowd(inputs: usize, outputs: usize) -> u32 {
     inputs.div_ceil(4).max((4 * inputs).div_ceil(outputs)).max(4) as u32
 }
@@ -83,7 +84,7 @@ fn crowd(inputs: usize, outputs: usize) -> u32 {
 pub(crate) type Rule = Option<Box<dyn Arbiter>>;
 
 impl Switch {
-    /// A switch between so many inputs and outputs, the only one of its network.
+    /// Builds a switch between these numbers of inputs and outputs, the only one of its network.
     pub fn new(clock: NetworkClock, input_speedup: u32, [inputs, outputs]: [usize; 2]) -> Switch {
         let input = Input { free: NetworkCycle::ZERO, cycle: NetworkCycle::ZERO, sent: 0 };
         let output = Output {
@@ -107,18 +108,18 @@ impl Switch {
         }
     }
 
-    /// The same switch as the one of this number in a network whose switches before it have
+    /// Makes the switch the one of this number in a network whose earlier switches have
     /// `first_output` outputs.
     pub fn numbered(self, number: usize, first_output: usize) -> Switch {
         Switch { number, first_output, ..self }
     }
 
-    /// By output, the packets that it took while a [crowd](crowd) of inputs wanted it.
+    /// Iterates over the packets that each output took under [contention](contended_from).
     pub fn crowded(&self) -> impl Iterator<Item = u64> {
         self.outputs.iter().map(|output| output.crowded)
     }
 
-    /// Its inputs and outputs.
+    /// Returns the number of inputs and outputs.
     pub fn ports(&self) -> Ports {
         Ports { inputs: self.inputs.len(), outputs: self.outputs.len() }
     }
@@ -157,8 +158,8 @@ impl Switch {
         next
     }
 
-    /// Registers the head packet of an input at its output, if there is one and it can be sent;
-    /// returns the cycle in which to try again.
+    /// Registers the head packet of an input at its output, if it can be sent; returns the cycle of
+    /// the next attempt.
     fn look_at<E: Ends>(
         &mut self,
         index: EntranceId,
@@ -174,8 +175,8 @@ impl Switch {
         NetworkCycle::NEVER
     }
 
-    /// Notes that an input is to be looked at as soon as its head packet can be sent; returns the
-    /// cycle. An input without packets is looked at when one arrives.
+    /// Schedules an input for the cycle in which its head packet can be sent; returns the cycle. An
+    /// input without packets is checked when one arrives.
     fn look_again<E: Ends>(&mut self, index: EntranceId, ends: &E, ctx: &Context) -> NetworkCycle {
         let ready = ends.head_ready(index, ctx);
         if ready == Ticks::NEVER {
@@ -193,8 +194,8 @@ impl Switch {
         bits::insert(&mut self.wanted, target.index());
     }
 
-    /// Serves every output that is wanted and free, in the order of their numbers; returns the next
-    /// cycle to do so.
+    /// Serves every output that is requested and free, in the order of their numbers; returns the
+    /// next cycle to do so.
     fn grant<E: Ends>(
         &mut self,
         cycle: NetworkCycle,
@@ -203,7 +204,7 @@ impl Switch {
         ctx: &mut Context,
     ) -> NetworkCycle {
         let (mut first, mut next) = (0, NetworkCycle::NEVER);
-        // Serving an output may add wanted outputs behind it.
+        // Serving an output may add requested outputs with higher numbers.
         while let Some(output) = bits::next_from(&self.wanted, first) {
             first = output + 1;
             next = next.min(self.serve(ExitId::new(output), cycle, rule, ends, ctx));
@@ -211,8 +212,8 @@ impl Switch {
         next
     }
 
-    /// Lets an output take a packet; returns the next cycle in which the output or the input may go
-    /// on.
+    /// Lets an output take a packet; returns the next cycle in which the output or the input may
+    /// continue.
     fn serve<E: Ends>(
         &mut self,
         index: ExitId,
@@ -242,11 +243,11 @@ impl Switch {
         let flits = ends.pass(source, index, cycle, ctx);
         self.outputs[index].free = cycle + flits;
         let next = self.sent(source, index, flits, cycle, ends, ctx);
-        // An output that nobody wants is looked at when it is wanted again.
+        // An output without requests is checked when it is requested again.
         if is_wanted { next.min(cycle + flits) } else { next }
     }
 
-    /// The input that an output takes a packet from: by the rule, or else round robin.
+    /// Returns the input that an output takes a packet from: by the rule, or else round robin.
     fn choose<E: Ends>(
         &self,
         index: ExitId,
@@ -267,9 +268,9 @@ impl Switch {
         EntranceId::new(source)
     }
 
-    /// Notes that an input has sent a packet to `output`; returns the cycle in which to look at the
+    /// Records that an input has sent a packet to `output`; returns the cycle in which to check the
     /// input again. Its next packet may go in the same cycle to an output that has not been served
-    /// yet in this cycle, because GPGPU-Sim grants the outputs one by one
+    /// in this cycle, because GPGPU-Sim grants the outputs one by one
     /// (`xbar_router::iSLIP_Advance`).
     fn sent<E: Ends>(
         &mut self,

@@ -1,5 +1,5 @@
-//! What the switches of the partitions connect: the ports of their nodes, and the links between
-//! them.
+//! The ends of the switches of all partitions: the ports of their nodes, and the links between
+//! partitions. It owns the packets on those links.
 
 use super::shape::{LinkId, Partition, Shape};
 use crate::arbiter::{Inputs, Packet};
@@ -15,7 +15,7 @@ use warpmem_sim::{Context, NetworkClock, NetworkCycle, PortId, RequestId, Table,
 struct Carried {
     request: RequestId,
     source: SourceId,
-    /// Network cycle in which it left its source, and the cycles that it had waited there.
+    /// Network cycle in which it left its source, and the cycles that it waited there.
     departed: NetworkCycle,
     wait: u64,
     flits: u64,
@@ -28,12 +28,12 @@ struct Carried {
 /// A link to another partition.
 struct Link {
     to: usize,
-    /// The input of the switch there.
+    /// Input of the switch there.
     input: EntranceId,
-    /// Packets under way and at its end.
+    /// Packets in flight and at its end.
     packets: VecDeque<Carried>,
-    /// The cycle in which packets last left its end, and how many did: their entries can be used
-    /// from the next cycle on, whichever switch is stepped first.
+    /// Cycle in which packets last left its end, and their number: their entries are free from the
+    /// next cycle on, whichever switch is stepped first.
     left: NetworkCycle,
     leaving: usize,
     flits: u64,
@@ -42,7 +42,7 @@ struct Link {
 }
 
 impl Link {
-    /// Entries that packets take in `cycle`.
+    /// Returns the entries that packets occupy in `cycle`.
     fn taken(&self, cycle: NetworkCycle) -> usize {
         self.packets.len() + if self.left == cycle { self.leaving } else { 0 }
     }
@@ -62,19 +62,19 @@ pub(super) struct Fabric {
     direction: Direction,
     clock: NetworkClock,
     packets: PacketSizes,
-    /// Network cycles of a switch and the link behind it, and of a link between partitions.
+    /// Network cycles of a switch and the link after it, and of a link between partitions.
     latency: u64,
     link_latency: u64,
     banks: usize,
-    /// Packets that a link holds.
+    /// Capacity of a link, packets.
     entries: usize,
     pub shape: Shape,
     inputs: Table<EntranceId, PortId>,
     outputs: Table<ExitId, PortId>,
     links: Table<LinkId, Link>,
-    /// By partition, the inputs that have received packets from a link while they had none.
+    /// Inputs that have received packets from a link while they had none, by partition.
     arrivals: Vec<Inputs>,
-    /// The next cycle in which a packet can be taken from a link or put onto one.
+    /// Next cycle in which a packet can be taken from a link or put onto one.
     next: NetworkCycle,
     pub tally: Tally,
 }
@@ -114,7 +114,7 @@ impl Fabric {
         }
     }
 
-    /// Adds the inputs whose ports have received packets to those that have them from a link.
+    /// Adds the inputs whose ports have received packets to those with packets from a link.
     pub fn note_arrivals(&mut self, ctx: &mut Context) {
         let arrived = ctx.take_arrivals(self.direction as usize);
         for sender in bits::members(&arrived).map(EntranceId::new) {
@@ -133,23 +133,23 @@ impl Fabric {
         std::mem::replace(&mut self.next, NetworkCycle::NEVER)
     }
 
-    /// Network cycles of links between partitions on the way between two nodes.
+    /// Returns the network cycles of links between partitions on the path between two nodes.
     pub fn crossing(&self, source: SourceId, destination: DestinationId) -> u64 {
         if self.is_near(source, destination) { 0 } else { self.link_latency }
     }
 
-    /// Whether two nodes are of one partition.
+    /// Returns whether two nodes are in one partition.
     pub fn is_near(&self, source: SourceId, destination: DestinationId) -> bool {
         let to = self.shape.receivers[ExitId(destination.0)];
         self.shape.senders[EntranceId(source.0)].0 == to
     }
 
-    /// The part of a network that belongs to a partition.
+    /// Returns the ends of the switch of a partition.
     pub fn side(&mut self, partition: usize) -> Side<'_> {
         Side { fabric: self, partition }
     }
 
-    /// The counts of all links, those of the nodes included.
+    /// Returns the counts of all links, including those of the nodes.
     pub fn results(&self) -> Vec<LinkResult> {
         let result = self.tally.counts();
         let router = |partition: usize| LinkEnd::Router(partition as u32);
@@ -172,7 +172,7 @@ impl Fabric {
         ins.chain(between).chain(outs).collect()
     }
 
-    /// The packets on links.
+    /// Describes the packets on links.
     pub fn describe(&self) -> Vec<String> {
         let of_link = |id: LinkId| {
             let [from, to] = self.shape.links[id];
@@ -187,7 +187,7 @@ impl Fabric {
         self.links.ids().flat_map(of_link).collect()
     }
 
-    /// Takes the packet at the head of a source's port.
+    /// Takes the head packet of a source's port.
     fn leave(&mut self, sender: EntranceId, cycle: NetworkCycle, ctx: &mut Context) -> Carried {
         let (port, now) = (self.inputs[sender], self.clock.at(cycle));
         let wait = self.clock.cycles_in(now.since(ctx.head_ready(port)));
@@ -249,7 +249,7 @@ pub(super) struct Side<'a> {
     partition: usize,
 }
 
-/// What an input begins with, or what an output leads to.
+/// The end of an input or output: a port of a node, or a link.
 enum End<N> {
     Node(N),
     Link(LinkId),
@@ -279,7 +279,7 @@ impl Side<'_> {
         }
     }
 
-    /// The packet at the end of a link, if there is one.
+    /// Returns the packet at the end of a link, if any.
     #[inline]
     fn at_end(&self, link: LinkId) -> Option<&Carried> {
         self.fabric.links[link].packets.front()
@@ -321,7 +321,7 @@ impl Ends for Side<'_> {
     fn room_or_wake(&mut self, output: ExitId, cycle: NetworkCycle, ctx: &mut Context) -> bool {
         match self.output(output) {
             End::Node(exit) => ctx.room_or_wake(self.fabric.outputs[exit]),
-            // A full link asks for a step when a packet leaves its end.
+            // A full link requests a step when a packet leaves its end.
             End::Link(link) => self.fabric.links[link].taken(cycle) < self.fabric.entries,
         }
     }

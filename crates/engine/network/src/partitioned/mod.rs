@@ -1,4 +1,4 @@
-//! Crossbars of partitions: one switch for each, joined by links.
+//! Crossbars of partitions: one switch per partition, joined by links.
 
 mod fabric;
 mod shape;
@@ -28,18 +28,19 @@ pub(super) const ENTRY: TopologyEntry = TopologyEntry {
 
 params! {
     struct Parameters {
-        /// parts that the SMs and the slices are divided into, at most as many as slices
+        /// partitions of the SMs and the slices, at most as many as slices
         partitions: usize = 2, in 1..=16, unit "partitions";
-        /// on a link from one partition to another, on top of the two switches
+        /// latency of a link from one partition to another, in addition to the two switches
         link_latency: u32 = 100, in 0..=CYCLES, unit "network cycles";
-        /// what the links from one partition to another carry in a cycle; with the nodes of a
+        /// flits per cycle on the links from one partition to another; with the nodes of a
         /// partition, a switch has at most 256 inputs and 256 outputs
         link_width: usize = 16, in 1..=256, unit "flits";
     }
 }
 
-/// A switch is stepped after those with lower numbers. What it takes from a link or puts onto one is
-/// seen by the others in the next cycle, so their order does not matter.
+/// The switches of all partitions, stepped in the order of their numbers. A packet that a switch
+/// takes from a link or puts onto one is visible to the others from the next cycle on, so the order
+/// does not matter.
 struct Partitioned {
     switches: Vec<Switch>,
     rule: Rule,
@@ -88,7 +89,7 @@ impl Partitioned {
     }
 }
 
-/// The most inputs or outputs that a switch can have.
+/// Returns the most inputs or outputs of a switch.
 fn bits_of_set() -> usize {
     Inputs::default().len() * bits::WORD
 }

@@ -1,50 +1,50 @@
-//! Which partition each node belongs to, and which output of its switch leads where.
+//! The partition of each node, and the outputs of its switch.
 
 use crate::Direction;
 use crate::ids::{EntranceId, ExitId};
 use warpmem_sim::{Table, ids};
 
 ids! {
-    /// A link between two partitions, counted over all pairs: those that leave partition 0 first.
+    /// A link between two partitions, numbered over all pairs, first those that leave partition 0.
     pub(super) LinkId(u16);
 }
 
-/// A partition: its nodes, and the links that lead to it and from it.
+/// A partition: its nodes, and its incoming and outgoing links.
 pub(super) struct Partition {
-    /// The sending nodes that are its first inputs, in their order.
+    /// Sending nodes of its first inputs, in order.
     pub senders: Vec<EntranceId>,
-    /// The receiving nodes that are its first outputs, in their order.
+    /// Receiving nodes of its first outputs, in order.
     pub receivers: Vec<ExitId>,
-    /// The links whose ends are its further inputs.
+    /// Links whose ends are its further inputs.
     pub incoming: Vec<LinkId>,
-    /// The links that its further outputs begin, from this one on.
+    /// First of the links that its further outputs begin.
     pub outgoing: LinkId,
-    /// Its output on the way to each receiving node.
+    /// Output on the path to each receiving node.
     pub routes: Table<ExitId, ExitId>,
 }
 
 /// The partitions of a network.
 pub(super) struct Shape {
     pub partitions: Vec<Partition>,
-    /// By sending node, its partition and its input there.
+    /// Partition and input of each sending node.
     pub senders: Table<EntranceId, (usize, EntranceId)>,
-    /// By receiving node, its partition.
+    /// Partition of each receiving node.
     pub receivers: Table<ExitId, usize>,
-    /// By link, the partitions between which it leads.
+    /// The two partitions that each link joins.
     pub links: Table<LinkId, [usize; 2]>,
 }
 
 impl Shape {
-    /// `count` partitions of so many sending and receiving nodes, with `width` links from each
-    /// partition to each other.
+    /// Builds `count` partitions of these numbers of sending and receiving nodes, with `width`
+    /// links from each partition to each other.
     pub fn new(
         direction: Direction,
         [senders, receivers]: [usize; 2],
         count: usize,
         width: usize,
     ) -> Shape {
-        // SMs take turns, so that CTAs that are handed out in the order of the SMs are spread over
-        // the partitions; of the slices, each partition has a run, so that it has whole channels.
+        // SMs alternate, so that CTAs dispatched in the order of the SMs are spread over the
+        // partitions; slices are contiguous, so that each partition has whole channels.
         let home = |are_sms: bool, nodes: usize| {
             move |node: usize| if are_sms { node % count } else { node * count / nodes }
         };
@@ -66,7 +66,7 @@ impl Shape {
     }
 }
 
-/// The partition of this number.
+/// Builds the partition of this number.
 fn partition(
     own: usize,
     senders: &[usize],
@@ -78,7 +78,7 @@ fn partition(
     let mine: Vec<ExitId> = receivers.ids().filter(|&exit| receivers[exit] == own).collect();
     let outgoing = links.ids().find(|&link| links[link][0] == own);
     let outgoing = outgoing.unwrap_or(LinkId::new(0));
-    // Of the links to a partition, the receiving nodes there take turns, so that packets to one of
+    // The receiving nodes alternate over the links to their partition, so that packets to one of
     // them keep their order.
     let route = |exit: ExitId| {
         let to = receivers[exit];

@@ -1,11 +1,11 @@
-//! Which routers and sources are stepped in which cycle: sets of numbers, one bit each.
+//! The routers and sources to step in a cycle: sets of numbers, one bit each.
 
 use super::ids::RouterId;
 use crate::ids::SourceId;
 use std::marker::PhantomData;
 use warpmem_sim::{Id, bits};
 
-/// The routers and the sources that are to be stepped.
+/// The routers and the sources to step.
 pub(super) struct Agenda {
     pub routers: StepSet<RouterId>,
     pub sources: StepSet<SourceId>,
@@ -16,15 +16,14 @@ impl Agenda {
         Agenda { routers: StepSet::new(routers), sources: StepSet::new(sources) }
     }
 
-    /// Ends this cycle; whether any router or source is to be stepped in the next.
+    /// Ends this cycle; returns whether any router or source is to be stepped in the next.
     #[inline]
     pub fn advance(&mut self) -> bool {
         self.routers.advance() | self.sources.advance()
     }
 }
 
-/// Units that are to be stepped in this cycle, in the next, and whenever the network is stepped
-/// next.
+/// Units to step in this cycle, in the next, and whenever the network is stepped next.
 pub(super) struct StepSet<I> {
     now: Vec<u64>,
     next: Vec<u64>,
@@ -50,7 +49,7 @@ impl<I: Id> StepSet<I> {
         bits::insert(&mut self.next, unit.index());
     }
 
-    /// Steps a unit in the next cycle in which the network is stepped, without asking for one.
+    /// Steps a unit in the next cycle in which the network is stepped, without requesting one.
     #[inline]
     pub fn later(&mut self, unit: I) {
         bits::insert(&mut self.later, unit.index());
@@ -65,8 +64,8 @@ impl<I: Id> StepSet<I> {
         Some((found, I::new(found * bits::WORD + bit)))
     }
 
-    /// Ends this cycle, whose units have all been taken; whether a unit is to be stepped in the
-    /// next.
+    /// Ends this cycle, whose units have all been taken; returns whether a unit is to be stepped in
+    /// the next.
     #[inline]
     fn advance(&mut self) -> bool {
         let mut busy = 0;

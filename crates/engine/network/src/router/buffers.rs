@@ -20,40 +20,40 @@ pub(super) struct Packet {
     pub entered: NetworkCycle,
     /// DRAM location of its address; only for requests.
     pub place: Location,
-    /// What arbitration rules see of it.
+    /// Properties that arbitration rules may use.
     pub seen: arbiter::Packet,
 }
 
-/// A flit that has left a buffer, and what it leaves behind.
+/// A flit that has left a buffer, and the state of the buffer after it.
 pub(super) struct SentFlit {
     pub packet: PacketId,
     pub router: RouterId,
-    /// The output virtual channel that its packet holds or, with the last flit, held.
+    /// Output virtual channel that its packet holds or, with the last flit, held.
     pub output: OutputVc,
-    /// The output virtual channel that gets a credit for its buffer entry.
+    /// Output virtual channel that receives a credit for its buffer entry.
     pub upstream: OutputVc,
     pub is_last: bool,
-    /// Another flit of the packet is in the buffer.
+    /// Whether another flit of the packet is in the buffer.
     pub more_flits: bool,
-    /// The packet has left, and another has become the first of the buffer.
+    /// Whether the packet has left and another has become the first of the buffer.
     pub next_packet: bool,
 }
 
 /// All input virtual channels and packets.
 pub(super) struct Buffers {
-    /// Virtual channels of an input.
+    /// Virtual channels per input.
     channels: usize,
     inputs: Table<InputVc, InputChannel>,
     packets: Table<PacketId, Packet>,
     /// Unused entries of `packets`.
     free: Vec<PacketId>,
-    /// By input, the sum of the cycles that flits have spent in its buffers. Arrivals are
-    /// subtracted and departures added, so it is valid, modulo 2^64, while the buffers are empty.
+    /// Sum of the cycles that flits have spent in the buffers, by input. Arrivals are subtracted
+    /// and departures added, so it is valid, modulo 2^64, while the buffers are empty.
     waited: Table<InputId, u64>,
 }
 
 impl Buffers {
-    /// `inputs` are the virtual channels of all inputs, `channels` each.
+    /// Builds the buffers. `inputs` are the virtual channels of all inputs, `channels` each.
     pub fn new(inputs: Table<InputVc, InputChannel>, channels: usize) -> Buffers {
         let waited = Table::from_fn(inputs.len() / channels, |_| 0);
         Buffers { channels, inputs, packets: Table::new(), free: Vec::new(), waited }
@@ -74,13 +74,13 @@ impl Buffers {
         self.packets[number]
     }
 
-    /// Whether no packet is in the network.
+    /// Returns whether no packet is in the network.
     pub fn is_empty(&self) -> bool {
         self.packets.len() == self.free.len()
     }
 
     /// Adds a flit to an input virtual channel, at which it arrived in `cycle`. Returns the channel
-    /// if the flit is the only one of its first packet, so that the packet may now go on.
+    /// if the flit is the only one of its first packet, so that the packet may advance.
     #[inline]
     pub fn arrive(
         &mut self,
@@ -94,7 +94,7 @@ impl Buffers {
         (state.arrive(packet) == Some(1)).then_some(&*state)
     }
 
-    /// Takes a flit of the first packet out of an input virtual channel; it leaves in `cycle`.
+    /// Removes a flit of the first packet from an input virtual channel; it leaves in `cycle`.
     #[inline]
     pub fn send_flit(&mut self, channel: InputVc, cycle: NetworkCycle) -> SentFlit {
         let state = &mut self.inputs[channel];
@@ -129,24 +129,24 @@ impl Buffers {
         &mut self.inputs[channel]
     }
 
-    /// A virtual channel of an input, by its number within the input.
+    /// Returns a virtual channel of an input, by its number within the input.
     #[inline]
     pub fn vc(&self, input: InputId, index: usize) -> InputVc {
         InputVc::new(input.index() * self.channels + index)
     }
 
-    /// The virtual channels of an input.
+    /// Returns the virtual channels of an input.
     #[inline]
     pub fn of_input(&self, input: InputId) -> &[InputChannel] {
         self.inputs.run(self.vc(input, 0), self.channels)
     }
 
-    /// All input virtual channels with a packet, in order.
+    /// Iterates over all input virtual channels with a packet, in order.
     pub fn occupied(&self) -> impl Iterator<Item = InputVc> {
         self.inputs.ids().filter(|&channel| self.inputs[channel].first.packet != PacketId::NONE)
     }
 
-    /// The first packet of an input virtual channel.
+    /// Returns the first packet of an input virtual channel.
     #[inline]
     pub fn first(&self, channel: InputVc) -> &Packet {
         &self.packets[self.inputs[channel].first.packet]
@@ -157,8 +157,8 @@ impl Buffers {
         &mut self.packets[self.inputs[channel].first.packet]
     }
 
-    /// The virtual channel of an input whose packet wants one of `pool`; of several, that of the
-    /// oldest packet.
+    /// Returns the virtual channel of an input whose packet requests `pool`; of several, that of
+    /// the oldest packet.
     #[inline]
     pub fn oldest(&self, input: InputId, pool: PoolId) -> InputVc {
         if self.channels == 1 {
@@ -170,14 +170,14 @@ impl Buffers {
         oldest.expect("the input has a packet that wants one of the pool")
     }
 
-    /// Whether an input has a packet that wants a virtual channel of `pool`.
+    /// Returns whether an input has a packet that requests a virtual channel of `pool`.
     #[inline]
     pub fn wants(&self, input: InputId, pool: PoolId) -> bool {
         self.of_input(input).iter().any(|channel| channel.pool == pool)
     }
 
-    /// The sum of the cycles that flits have spent in the buffers of an input, once these are
-    /// empty.
+    /// Returns the sum of the cycles that flits have spent in the buffers of an input, once these
+    /// are empty.
     pub fn waited(&self, input: InputId) -> u64 {
         self.waited[input]
     }

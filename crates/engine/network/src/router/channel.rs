@@ -5,7 +5,7 @@ use super::ids::{InputId, InputVc, LinkId, OutputVc, PacketId, PoolId, RouterId,
 use std::collections::VecDeque;
 use warpmem_sim::NetworkCycle;
 
-/// A packet in the buffer of a virtual channel: its number, and how many of its flits are there.
+/// A packet in the buffer of a virtual channel: its number, and the number of its flits there.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Part {
     pub packet: PacketId,
@@ -16,34 +16,32 @@ impl Part {
     pub const NOTHING: Part = Part { packet: PacketId::NONE, flits: 0 };
 }
 
-/// A virtual channel of a router's input. Its buffer holds packets one after the other, never
-/// interleaved.
+/// A virtual channel of a router's input. Its buffer holds packets in sequence, never interleaved.
 #[derive(Debug)]
 pub(super) struct InputChannel {
-    /// The first packet of the buffer, or [`Part::NOTHING`].
+    /// First packet of the buffer, or [`BufferedPacket::NOTHING`].
     pub first: Part,
-    /// The packets behind it.
+    /// Packets after it.
     pub behind: VecDeque<Part>,
-    /// The output virtual channel that the first packet holds, or none.
+    /// Output virtual channel that the first packet holds, or none.
     pub output: OutputVc,
     /// Flits of the first packet that have not left, once it holds an output virtual channel.
     pub left: u32,
-    /// The pool from which the first packet wants an output virtual channel, or none.
+    /// Pool from which the first packet requests an output virtual channel, or none.
     pub pool: PoolId,
-    /// The input that it belongs to.
+    /// Input that it belongs to.
     pub input: InputId,
     pub router: RouterId,
     /// Number of the input within the router.
     pub local: u8,
     /// Number of the virtual channel within the input.
     pub index: u8,
-    /// The output virtual channel at the other end of the link, which gets its credits.
+    /// Output virtual channel at the other end of the link, which receives its credits.
     pub upstream: OutputVc,
 }
 
 impl InputChannel {
-    /// Adds a flit of `packet`; returns how many flits of the packet there are, if it is the first
-    /// packet.
+    /// Adds a flit of `packet`; returns the number of its flits present, if it is the first packet.
     #[inline]
     pub fn arrive(&mut self, packet: PacketId) -> Option<u32> {
         if self.first.packet == PacketId::NONE {
@@ -61,7 +59,7 @@ impl InputChannel {
         None
     }
 
-    /// Removes the first packet, all of which has left; whether another follows.
+    /// Removes the first packet, all of which has left; returns whether another follows.
     #[inline]
     pub fn advance(&mut self) -> bool {
         self.first = self.behind.pop_front().unwrap_or(Part::NOTHING);
@@ -72,31 +70,31 @@ impl InputChannel {
 /// A virtual channel of the link at an output of a router or source.
 #[derive(Clone, Debug)]
 pub(super) struct OutputChannel {
-    /// The input virtual channel whose packet holds it, or none.
+    /// Input virtual channel whose packet holds it, or none.
     pub holder: InputVc,
-    /// Flits for which the buffer at the end of the link has room; [`u32::MAX`], never consumed,
-    /// where the link leads to a node.
+    /// Flits for which the buffer at the end of the link has room; [`u32::MAX`], never consumed, if
+    /// the link leads to a node.
     pub credits: u32,
     /// Network cycle since which no packet has held it.
     pub free_since: NetworkCycle,
-    /// A packet has wanted it since then, but none could have gone on.
+    /// Whether a packet has requested it since then, but none could have advanced.
     pub blocked: bool,
-    /// The link that it belongs to.
+    /// Link that it belongs to.
     pub link: LinkId,
-    /// What the link begins at.
+    /// Start of the link.
     pub sender: Sender,
-    /// The input virtual channel at the other end; none where the link leads to a node.
+    /// Input virtual channel at the other end; none if the link leads to a node.
     pub downstream: InputVc,
 }
 
 impl OutputChannel {
-    /// Whether its link leads to a node.
+    /// Returns whether its link leads to a node.
     #[inline]
     pub fn is_exit(&self) -> bool {
         self.downstream == InputVc::NONE
     }
 
-    /// Gives it to the first packet of an input virtual channel in `cycle`.
+    /// Grants it to the first packet of an input virtual channel in `cycle`.
     #[inline]
     pub fn grant(&mut self, holder: InputVc, cycle: NetworkCycle) {
         debug_assert!(self.holder == InputVc::NONE && self.free_since <= cycle);

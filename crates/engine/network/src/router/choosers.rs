@@ -1,5 +1,5 @@
-//! The network's allocator, shared by virtual-channel and switch allocation, and the numbers under
-//! which it knows those who choose.
+//! The network's allocator, shared by virtual-channel and switch allocation, and the numbers of the
+//! choosers in it.
 
 use super::ids::{InputId, LinkId, OutputVc};
 use super::wires::Wires;
@@ -8,10 +8,10 @@ use crate::{Direction, NetworkContext};
 use warpmem_params::PolicyError;
 use warpmem_sim::NetworkCycle;
 
-/// One that chooses among candidates.
+/// A unit that chooses among candidates.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Chooser {
-    /// An output virtual channel, among the inputs that want it.
+    /// An output virtual channel, among the inputs that request it.
     Channel(OutputVc),
     /// An input, among its virtual channels.
     Input(InputId),
@@ -27,7 +27,7 @@ pub(super) struct Choosers {
 }
 
 impl Choosers {
-    /// For routers of `wires` with `channels` virtual channels per link.
+    /// Builds the choosers for routers of `wires` with `channels` virtual channels per link.
     pub fn new(
         context: &NetworkContext,
         wires: &Wires,
@@ -46,7 +46,7 @@ impl Choosers {
         Ok(Choosers { allocator, first_input, first_output })
     }
 
-    /// Iterations of a match.
+    /// Returns the iterations of a match.
     #[inline]
     pub fn iterations(&self) -> u32 {
         self.allocator.iterations()

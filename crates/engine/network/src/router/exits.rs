@@ -14,16 +14,16 @@ pub(super) struct Exits {
 
 struct Exit {
     port: PortId,
-    /// The node that the port belongs to.
+    /// Node of the port.
     node: DestinationId,
-    /// Packets that are on their way to the port through the last router.
+    /// Packets that are crossing the last router towards the port.
     reserved: usize,
-    /// It is in [`Exits::full`].
+    /// Whether it is in [`Exits::full`].
     awaited: bool,
 }
 
 impl Exit {
-    /// Whether the port has room for one more packet than are on their way to it.
+    /// Returns whether the port has room for one more packet than have reserved it.
     #[inline]
     fn has_room(&self, ctx: &Context) -> bool {
         ctx.room(self.port) > self.reserved
@@ -39,14 +39,14 @@ impl Exits {
         Exits { exits: exits.collect(), full: Vec::new() }
     }
 
-    /// The node that an exit belongs to.
+    /// Returns the node of an exit.
     #[inline]
     pub fn node(&self, exit: ExitId) -> DestinationId {
         self.exits[exit].node
     }
 
-    /// Whether an exit has room for a packet that waits in `router`; if not, the network is woken
-    /// when it has, and [`Exits::collect_freed`] reports the router.
+    /// Returns whether an exit has room for a packet that waits in `router`; if not, the network is
+    /// woken when it has, and [`Exits::collect_freed`] reports the router.
     pub fn has_room(&mut self, exit: ExitId, router: RouterId, ctx: &mut Context) -> bool {
         let state = &mut self.exits[exit];
         if state.has_room(ctx) {
@@ -60,7 +60,7 @@ impl Exits {
         false
     }
 
-    /// Calls `wake` with every router that waits for an exit which has room now.
+    /// Calls `wake` with every router that waits for an exit which now has room.
     pub fn collect_freed(&mut self, ctx: &Context, mut wake: impl FnMut(RouterId)) {
         self.full.retain(|&(router, exit)| {
             let exit = &mut self.exits[exit];
@@ -73,7 +73,7 @@ impl Exits {
         });
     }
 
-    /// Keeps room for a packet that has started to leave its last router.
+    /// Reserves room for a packet that has started to leave its last router.
     #[inline]
     pub fn reserve(&mut self, exit: ExitId) {
         self.exits[exit].reserved += 1;
@@ -87,7 +87,7 @@ impl Exits {
         ctx.push(exit.port, request, ready);
     }
 
-    /// Whether no packet is on its way to an exit.
+    /// Returns whether no packet has reserved an exit.
     pub fn are_idle(&self) -> bool {
         self.exits.iter().all(|exit| exit.reserved == 0)
     }

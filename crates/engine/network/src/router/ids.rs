@@ -1,5 +1,5 @@
 //! Numbers of the parts of a network of routers. All but those of packets are counted over all
-//! routers, so that a number finds its part without that of the router.
+//! routers, so a number identifies its part without that of the router.
 
 use warpmem_sim::ids;
 
@@ -7,24 +7,25 @@ ids! {
     pub(super) RouterId(u16);
     /// An input of a router.
     pub(super) InputId(u32);
-    /// A link, and the output that it begins at: those of the routers, then those of the sources.
+    /// A link, and the output that it starts at: first those of the routers, then those of the
+    /// sources.
     pub(super) LinkId(u32);
-    /// A virtual channel of an input; those of an input follow each other.
+    /// A virtual channel of an input; those of an input are contiguous.
     pub(super) InputVc(u32);
-    /// A virtual channel of a link; those of a link follow each other.
+    /// A virtual channel of a link; those of a link are contiguous.
     pub(super) OutputVc(u32);
-    /// Virtual channels of a link any of which serves a packet equally well. Those of a router
-    /// follow each other, output by output.
+    /// Virtual channels of a link that serve a packet equally well. Those of a router are
+    /// contiguous, output by output.
     pub(super) PoolId(u32);
     /// An entry for a packet between its source and its destination.
     pub(super) PacketId(u32);
 }
 
-/// Gives ids the absence of one, which takes less room than an `Option` of it.
+/// Adds to ids a value for absence, which takes less memory than an `Option`.
 macro_rules! with_none {
     ($($name:ident),*) => {$(
         impl $name {
-            /// The absence of one.
+            /// Absence of an id.
             pub const NONE: $name = $name(u32::MAX);
         }
     )*};
@@ -32,7 +33,7 @@ macro_rules! with_none {
 
 with_none!(InputVc, OutputVc, PoolId, PacketId);
 
-/// What a link begins at.
+/// The start of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sender {
     Router(RouterId),

@@ -9,33 +9,34 @@ pub(crate) enum End {
     Node(usize),
 }
 
-/// How a packet leaves a router.
+/// The way in which a packet leaves a router.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Route {
     /// Output of the router.
     pub output: u16,
-    /// Which of [`Layout::classes`] equal shares of the virtual channels of the link it may use.
+    /// Number of its share among [`Layout::classes`] equal shares of the virtual channels of the
+    /// link.
     pub class: u8,
 }
 
 /// A network of routers. Routing is deterministic: there is one route from each node to each other.
 #[derive(Clone, Debug)]
 pub(crate) struct Layout {
-    /// By router, where each of its outputs leads.
+    /// Ends of the links at its outputs, by router.
     pub outputs: Vec<Vec<End>>,
-    /// The router and input that each sending node is connected to.
+    /// Router and input that each sending node is connected to.
     pub sources: Vec<(usize, usize)>,
     /// Number of receiving nodes.
     pub destinations: usize,
-    /// By router, the route to each receiving node.
+    /// Route to each receiving node, by router.
     pub routes: Vec<Vec<Route>>,
-    /// Number of equal shares of the virtual channels. Routes keep to shares in a way that rules
-    /// out deadlock.
+    /// Number of equal shares of the virtual channels. Routes use shares in a way that rules out
+    /// deadlock.
     pub classes: u8,
 }
 
 impl Layout {
-    /// A single router between all nodes.
+    /// Builds a single router between all nodes.
     pub fn crossbar(sources: usize, destinations: usize) -> Layout {
         let route = |output| Route { output: output as u16, class: 0 };
         Layout {
@@ -47,7 +48,7 @@ impl Layout {
         }
     }
 
-    /// The number of inputs of each router.
+    /// Returns the number of inputs of each router.
     pub fn inputs(&self) -> Vec<usize> {
         let mut inputs = vec![0; self.outputs.len()];
         let links = self.outputs.iter().flatten().filter_map(|end| match *end {
@@ -60,7 +61,7 @@ impl Layout {
         inputs
     }
 
-    /// The routers on the way from one node to another.
+    /// Returns the routers on the path from one node to another.
     #[cfg(test)]
     pub fn path(&self, source: usize, destination: usize) -> Vec<usize> {
         let (mut router, _) = self.sources[source];

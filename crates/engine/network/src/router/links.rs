@@ -4,25 +4,25 @@ use super::ids::{InputVc, LinkId, OutputVc, PacketId};
 use std::collections::VecDeque;
 use warpmem_sim::{NetworkCycle, Table};
 
-/// A flit on its way to an input virtual channel.
+/// A flit in flight to an input virtual channel.
 #[derive(Clone, Copy)]
 pub(super) struct Flit {
     pub channel: InputVc,
     pub packet: PacketId,
 }
 
-/// Things in flight, in the order of the cycles in which they arrive.
+/// Flits or credits in flight, by cycle of arrival.
 type InFlight<T> = VecDeque<(NetworkCycle, T)>;
 
 /// All links of a network.
 pub(super) struct Links {
-    /// From sources to routers, and from routers to routers: the latencies differ, so each queue is
-    /// in the order of arrival.
+    /// Flits from sources to routers, and from routers to routers: the latencies differ, so each
+    /// queue is in the order of arrival.
     injections: InFlight<Flit>,
     flits: InFlight<Flit>,
-    /// Output virtual channels that get a credit back.
+    /// Output virtual channels that receive a credit.
     credits: InFlight<OutputVc>,
-    /// By link, the flits that it has carried.
+    /// Flits carried, by link.
     carried: Table<LinkId, u64>,
 }
 
@@ -54,7 +54,7 @@ impl Links {
         self.flits.push_back((arrival, flit));
     }
 
-    /// Sends a credit back to an output virtual channel.
+    /// Returns a credit to an output virtual channel.
     #[inline]
     pub fn return_credit(&mut self, output: OutputVc, arrival: NetworkCycle) {
         self.credits.push_back((arrival, output));
@@ -66,20 +66,22 @@ impl Links {
         take(&mut self.injections, cycle).or_else(|| take(&mut self.flits, cycle))
     }
 
-    /// Takes a credit that has arrived by `cycle`: the output virtual channel that gets it.
+    /// Takes a credit that has arrived by `cycle`; returns the output virtual channel that receives
+    /// it.
     #[inline]
     pub fn take_credit(&mut self, cycle: NetworkCycle) -> Option<OutputVc> {
         take(&mut self.credits, cycle)
     }
 
-    /// The cycle in which the next flit or credit arrives, or [`NetworkCycle::NEVER`] if none is in flight.
+    /// Returns the cycle in which the next flit or credit arrives, or [`NetworkCycle::NEVER`] if
+    /// none is in flight.
     pub fn next_arrival(&self) -> NetworkCycle {
         let flits = [&self.injections, &self.flits].map(|flits| flits.front().map(|&(at, _)| at));
         let credits = self.credits.front().map(|&(at, _)| at);
         flits.into_iter().chain([credits]).flatten().min().unwrap_or(NetworkCycle::NEVER)
     }
 
-    /// The flits that a link has carried.
+    /// Returns the flits that a link has carried.
     pub fn carried(&self, link: LinkId) -> u64 {
         self.carried[link]
     }

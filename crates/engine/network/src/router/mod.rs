@@ -12,17 +12,16 @@
 //!                       per packet        per flit
 //! ```
 //!
-//! A packet that is first in its input virtual channel gets a virtual channel of the next link (VC
-//! allocation). Then its flits cross the router one by one (switch allocation), as long as the
-//! buffer at the end of the link has room, which the sender knows by credits.
+//! The first packet of an input virtual channel acquires a virtual channel of the next link (VC
+//! allocation). Then its flits cross the router one by one (switch allocation), while the buffer at
+//! the end of the link has room, which the sender tracks by credits.
 //!
-//! A flit that has arrived at a router is served `router_latency` - 1 cycles later at the earliest.
-//! It leaves at the end of the cycle in which it is served and takes `link_latency` cycles on the
-//! link; a credit takes as long back. So a hop costs `router_latency` + `link_latency` cycles, and
-//! a packet alone takes its hops and one cycle per flit.
+//! A flit that has arrived at a router is served at least `router_latency` - 1 cycles later. It
+//! leaves at the end of the cycle in which it is served and takes `link_latency` cycles on the
+//! link; a credit takes the same time back. A hop therefore costs `router_latency` + `link_latency`
+//! cycles, and an uncontended packet takes its hops and one cycle per flit.
 //!
-//! A router is stepped only in cycles in which something arrives at it or it has something left to
-//! serve.
+//! A router is stepped only in cycles with an arrival or with flits left to serve.
 
 mod agenda;
 mod buffers;
@@ -61,10 +60,10 @@ use warpmem_params::{PolicyError, PolicyInfo};
 use warpmem_sim::{Context, NetworkCycle, Table, bits};
 use wires::{Sink, Wires};
 
-/// Most inputs of a router: as many as a set of inputs can hold.
+/// Most inputs of a router: the size of a set of inputs.
 const MOST_INPUTS: usize = size_of::<Inputs>() * 8;
 
-/// A network of the routers of `layout`, for the topology of `info`.
+/// Builds a network of the routers of `layout`, for the topology of `info`.
 pub(super) fn build(
     layout: &Layout,
     context: &NetworkContext,
@@ -74,13 +73,12 @@ pub(super) fn build(
 }
 
 struct Routers {
-    // What does not change.
+    // Constants of the network.
     rules: Rules,
     wires: Wires,
-    /// What is stepped when.
+    /// Routers and sources to step.
     agenda: Agenda,
-    // Where flits are, in the order in which they pass: at the sources, on links, in buffers, at
-    // the exits.
+    // Positions of flits, in the order in which they pass: sources, links, buffers, exits.
     sources: Sources,
     links: Links,
     buffers: Buffers,
@@ -91,7 +89,7 @@ struct Routers {
     vcs: VcAllocator,
     switch: SwitchAllocator,
     choosers: Choosers,
-    /// The results.
+    /// Counts of the network.
     tally: Tally,
 }
 
@@ -124,7 +122,7 @@ impl Routers {
         })
     }
 
-    /// Finds the sources that have received packets, and the routers whose packets have room at
+    /// Collects the sources that have received packets, and the routers whose packets have room at
     /// their exits again.
     fn collect_wakeups(&mut self, ctx: &mut Context) {
         let arrivals = ctx.take_arrivals(self.rules.direction as usize);
@@ -148,7 +146,7 @@ impl Routers {
         }
     }
 
-    /// A flit can be served from `cycle` on.
+    /// Receives a flit that can be served from `cycle` on.
     fn receive_flit(&mut self, flit: Flit, cycle: NetworkCycle) {
         let Flit { channel, packet } = flit;
         let arrival = self.rules.arrival_before(cycle);
@@ -161,7 +159,7 @@ impl Routers {
         }
     }
 
-    /// There is room for one more flit at the end of an output virtual channel.
+    /// Receives a credit: one more free entry at the end of an output virtual channel.
     fn receive_credit(&mut self, output: OutputVc) {
         let state = &mut self.outputs[output];
         state.credits += 1;
@@ -204,7 +202,7 @@ impl Routers {
         }
     }
 
-    /// Steps the sources of this cycle; returns the next cycle in which one that waits can send, or
+    /// Steps the sources of this cycle; returns the next cycle in which a waiting one can send, or
     /// [`NetworkCycle::NEVER`].
     fn serve_sources(&mut self, cycle: NetworkCycle, ctx: &mut Context) -> NetworkCycle {
         let (mut word, mut next) = (0, NetworkCycle::NEVER);
@@ -215,7 +213,7 @@ impl Routers {
         next
     }
 
-    /// Lets flits cross a router, at most one from each input and to each output.
+    /// Sends flits across a router, at most one from each input and to each output.
     fn cross_switch(&mut self, router: RouterId, cycle: NetworkCycle, ctx: &mut Context) {
         let view = SwitchView {
             ports: self.wires.routers[router],
@@ -229,7 +227,8 @@ impl Routers {
         self.switch.recycle(matched);
     }
 
-    /// A flit leaves an input virtual channel by the output virtual channel that its packet holds.
+    /// Sends a flit from an input virtual channel to the output virtual channel that its packet
+    /// holds.
     fn cross(&mut self, channel: InputVc, cycle: NetworkCycle, ctx: &mut Context) {
         let flit = self.buffers.send_flit(channel, cycle + 1);
         self.links.return_credit(flit.upstream, self.rules.link_end(cycle));
@@ -273,7 +272,7 @@ impl Routers {
         });
     }
 
-    /// Whether no packet is left, no virtual channel held, and every credit back.
+    /// Returns whether no packet is left, no virtual channel held, and every credit back.
     fn is_conserved(&self) -> bool {
         let full = |output: &OutputChannel| match output.is_exit() {
             true => u32::MAX,
@@ -284,7 +283,7 @@ impl Routers {
             && self.outputs.iter().all(|o| o.holder == InputVc::NONE && o.credits == full(o))
     }
 
-    /// One end of a link, and what its buffers can hold and have held.
+    /// Returns the ends of a link, and the capacity and occupancy of its buffers.
     fn link_result(&self, link: LinkId) -> LinkResult {
         let from = match self.wires.senders[link] {
             Sender::Router(router) => LinkEnd::Router(router.0.into()),

@@ -7,25 +7,25 @@ use crate::{Direction, NetworkContext, PacketSizes, Switching, VcAssignment};
 use warpmem_params::{PolicyError, PolicyInfo};
 use warpmem_sim::{NetworkClock, NetworkCycle};
 
-/// The properties of a network that do not change.
+/// The constants of a network.
 pub(super) struct Rules {
     pub direction: Direction,
     pub clock: NetworkClock,
     pub packets: PacketSizes,
-    /// Network cycles.
+    /// Latency of a router, network cycles.
     router_latency: u64,
     link_latency: u64,
-    /// Virtual channels of a link.
+    /// Virtual channels per link.
     pub channels: usize,
-    /// Virtual channels of a link in one class of routes.
+    /// Virtual channels per link in one class of routes.
     class_channels: usize,
-    /// Pools of a link: sets of its virtual channels, any of which serves a packet equally well.
+    /// Pools per link: sets of its virtual channels that serve a packet equally well.
     pub pools: usize,
     pub assignment: VcAssignment,
     pub cut_through: bool,
     /// Buffer of an input virtual channel, flits.
     pub depth: u32,
-    /// Banks of a DRAM channel.
+    /// Banks per DRAM channel.
     pub banks: usize,
 }
 
@@ -72,7 +72,8 @@ impl Rules {
         })
     }
 
-    /// The pool, among those of a link, for a packet to `destination` on a route of `class`.
+    /// Returns the pool, among those of a link, for a packet to `destination` on a route of
+    /// `class`.
     #[inline]
     pub fn pool(&self, class: usize, destination: DestinationId) -> usize {
         match self.assignment {
@@ -83,38 +84,40 @@ impl Rules {
         }
     }
 
-    /// A virtual channel of a link, by its number within the link.
+    /// Returns a virtual channel of a link, by its number within the link.
     #[inline]
     pub fn vc(&self, link: LinkId, index: usize) -> OutputVc {
         OutputVc::new(link.index() * self.channels + index)
     }
 
-    /// The cycle from which the router of a source can serve a flit that is sent in `cycle`.
+    /// Returns the cycle from which the router of a source can serve a flit that is sent in
+    /// `cycle`.
     #[inline]
     pub fn served_after_injection(&self, cycle: NetworkCycle) -> NetworkCycle {
         cycle + self.router_latency
     }
 
-    /// The cycle from which the next router can serve a flit that crosses a router in `cycle`.
+    /// Returns the cycle from which the next router can serve a flit that crosses a router in
+    /// `cycle`.
     #[inline]
     pub fn served_after_hop(&self, cycle: NetworkCycle) -> NetworkCycle {
         cycle + self.hop_cycles()
     }
 
-    /// The cycle in which a flit had arrived at a router that can serve it from `served` on.
+    /// Returns the cycle of arrival of a flit that a router can serve from `served` on.
     #[inline]
     pub fn arrival_before(&self, served: NetworkCycle) -> NetworkCycle {
         served - (self.router_latency - 1)
     }
 
-    /// The cycle in which a flit or credit that leaves a router in `cycle` reaches the other end of
-    /// the link.
+    /// Returns the cycle in which a flit or credit that leaves a router in `cycle` reaches the
+    /// other end of the link.
     #[inline]
     pub fn link_end(&self, cycle: NetworkCycle) -> NetworkCycle {
         cycle + 1 + self.link_latency
     }
 
-    /// Cycles of a hop without contention.
+    /// Returns the cycles of a hop without contention.
     #[inline]
     pub fn hop_cycles(&self) -> u64 {
         self.router_latency + self.link_latency

@@ -1,4 +1,4 @@
-//! Sources: how packets get from the ports of a node into its router, one flit per cycle.
+//! Sources: the injection of packets from the ports of a node into its router, one flit per cycle.
 
 use super::buffers::Packet;
 use super::ids::PacketId;
@@ -12,7 +12,7 @@ use warpmem_sim::{Context, Location, NetworkClock, NetworkCycle, PortId, Request
 /// The sending nodes of a network.
 pub(super) struct Sources {
     nodes: Table<SourceId, Source>,
-    /// The node that each port belongs to.
+    /// Node of each port.
     node_of: Table<EntranceId, SourceId>,
 }
 
@@ -33,7 +33,7 @@ impl Sources {
         self.nodes.ids()
     }
 
-    /// The node that a port belongs to.
+    /// Returns the node of a port.
     #[inline]
     pub fn node_of(&self, entrance: EntranceId) -> SourceId {
         self.node_of[entrance]
@@ -45,17 +45,17 @@ struct Source {
     ports: Vec<PortId>,
     /// Its first port, among those of all nodes.
     first: EntranceId,
-    /// Round-robin pointer over the ports, where SMs share the node.
+    /// Round-robin pointer over the ports, for SMs that share the node.
     next_port: usize,
-    /// The packet that is being sent, or none.
+    /// Packet being sent, or none.
     packet: PacketId,
-    /// Its flits that have not left.
+    /// Flits of it that have not left.
     left: u32,
-    /// The virtual channel of the node's link that it uses.
+    /// Virtual channel of the node's link that it uses.
     channel: usize,
 }
 
-/// The packet at the head of a port.
+/// The head packet of a port.
 struct Head {
     port: usize,
     request: RequestId,
@@ -73,8 +73,8 @@ impl Source {
         Source { ports, first, next_port, packet: PacketId::NONE, left: 0, channel: 0 }
     }
 
-    /// The port whose packet is sent next, with its ready time and request: in round-robin order,
-    /// the first with a packet that is ready, or else the one whose packet becomes ready first.
+    /// Returns the port whose packet is sent next, with its ready time and request: in round-robin
+    /// order, the first with a ready packet, or else the one whose packet becomes ready first.
     fn next_head(
         &self,
         cycle: NetworkCycle,
@@ -89,7 +89,7 @@ impl Source {
         heads.min_by_key(|&(_, ready, _)| clock.cycle_from(ready).max(cycle))
     }
 
-    /// The cycle after `cycle` in which the next head of a port becomes ready.
+    /// Returns the cycle after `cycle` in which the next head of a port becomes ready.
     fn next_ready(
         &self,
         cycle: NetworkCycle,
@@ -100,13 +100,13 @@ impl Source {
         self.ports.iter().filter_map(ready).filter(|&from| from > cycle).min()
     }
 
-    /// Takes the packet at the head of a port.
+    /// Takes the head packet of a port.
     fn take(&mut self, port: usize, now: Ticks, ctx: &mut Context) {
         ctx.pop(self.ports[port], now);
         self.next_port = (port + 1) % self.ports.len();
     }
 
-    /// Begins to send a packet of `flits` on a virtual channel.
+    /// Starts to send a packet of `flits` on a virtual channel.
     fn begin(&mut self, packet: PacketId, flits: u32, channel: usize) {
         (self.packet, self.left, self.channel) = (packet, flits, channel);
     }
@@ -152,9 +152,9 @@ impl Routers {
         None
     }
 
-    /// No packet can be sent in `cycle`. Returns the cycle in which the next one becomes ready at
-    /// the head of a port: where SMs share the node, it may find room when the present one does
-    /// not.
+    /// Waits, as no packet can be sent in `cycle`. Returns the cycle in which the next packet
+    /// becomes ready at the head of a port: if SMs share the node, it may find room when the
+    /// present one does not.
     fn wait(
         &mut self,
         index: SourceId,
@@ -187,7 +187,7 @@ impl Routers {
         Some(())
     }
 
-    /// The packet that a node sends next.
+    /// Returns the packet that a node sends next.
     fn head(&self, index: SourceId, cycle: NetworkCycle, ctx: &Context) -> Option<Head> {
         let clock = self.rules.clock;
         let (port, ready, request) = self.sources.nodes[index].next_head(cycle, clock, ctx)?;
@@ -203,7 +203,7 @@ impl Routers {
         })
     }
 
-    /// The virtual channel of a source's link that a packet can use, if there is one.
+    /// Returns the virtual channel of a source's link that a packet can use, if any.
     fn free_channel(&self, index: SourceId, head: &Head) -> Option<usize> {
         let channels = self.rules.channels;
         let link = self.wires.injection(index);
@@ -218,7 +218,7 @@ impl Routers {
     }
 }
 
-/// The packet of `head`, which leaves `source` in `cycle`.
+/// Returns the packet of `head`, which leaves `source` in `cycle`.
 fn packet(
     rules: &Rules,
     source: SourceId,

@@ -11,20 +11,20 @@ use warpmem_sim::{Table, bits};
 
 /// The flits that could cross their router, and the match of a router's inputs and outputs.
 pub(super) struct SwitchAllocator {
-    /// By input, its virtual channels with a flit that could cross, one bit each.
+    /// Virtual channels with a flit that could cross, one bit each, by input.
     ready: Table<InputId, u64>,
-    /// By router, its inputs with such a virtual channel.
+    /// Inputs with such a virtual channel, by router.
     ready_inputs: Table<RouterId, Inputs>,
-    // The match of one router; kept to be reused.
-    /// By output of the router, the inputs that propose to it.
+    // The match of one router, reused.
+    /// Inputs that propose to the output, by output of the router.
     proposals: Vec<Inputs>,
-    /// The outputs with a proposal.
+    /// Outputs with a proposal.
     proposed: Vec<usize>,
-    /// By output of the router, whether it has been matched in an earlier iteration.
+    /// Whether an earlier iteration has matched the output, by output of the router.
     taken: Vec<bool>,
-    /// By input of the router, the virtual channel that it proposes.
+    /// Virtual channel that the input proposes, by input of the router.
     chosen: Vec<InputVc>,
-    /// The matched virtual channels, in the order in which they were matched.
+    /// Matched virtual channels, in order of matching.
     matched: Vec<InputVc>,
 }
 
@@ -36,13 +36,13 @@ pub(super) struct SwitchView<'a> {
 }
 
 impl SwitchView<'_> {
-    /// The link to which the first packet of `channel` goes.
+    /// Returns the link to which the first packet of `channel` goes.
     #[inline]
     fn link_of(&self, channel: &InputChannel) -> LinkId {
         self.outputs[channel.output].link
     }
 
-    /// The output of the router at which that link begins.
+    /// Returns the output of the router at which that link starts.
     #[inline]
     fn output_of(&self, channel: &InputChannel) -> usize {
         self.ports.output(self.link_of(channel))
@@ -65,7 +65,7 @@ impl SwitchAllocator {
         }
     }
 
-    /// A flit of an input virtual channel could cross.
+    /// Marks an input virtual channel with a flit that could cross.
     #[inline]
     pub fn set_ready(&mut self, channel: &InputChannel) {
         self.ready[channel.input] |= 1 << channel.index;
@@ -73,7 +73,7 @@ impl SwitchAllocator {
         bits::insert(inputs, channel.local.into());
     }
 
-    /// No flit of an input virtual channel could cross.
+    /// Unmarks an input virtual channel without a flit that could cross.
     #[inline]
     pub fn clear_ready(&mut self, channel: &InputChannel) {
         let ready = &mut self.ready[channel.input];
@@ -84,14 +84,14 @@ impl SwitchAllocator {
         }
     }
 
-    /// Whether no flit could cross a router.
+    /// Returns whether no flit could cross a router.
     #[inline]
     pub fn is_idle(&self, router: RouterId) -> bool {
         bits::is_empty(&self.ready_inputs[router])
     }
 
     /// Matches inputs and outputs of a router, at most one flit from each input and to each output.
-    /// Returns the input virtual channels whose flits cross; give the list back to
+    /// Returns the input virtual channels whose flits cross; return the list to
     /// [`SwitchAllocator::recycle`].
     pub fn allocate(
         &mut self,
@@ -107,7 +107,7 @@ impl SwitchAllocator {
         std::mem::take(&mut self.matched)
     }
 
-    /// Takes a list of matched virtual channels back, to be reused.
+    /// Takes a list of matched virtual channels back for reuse.
     #[inline]
     pub fn recycle(&mut self, mut matched: Vec<InputVc>) {
         matched.clear();
@@ -122,7 +122,7 @@ impl SwitchAllocator {
     }
 
     /// Matches by proposals: every unmatched input proposes to an output, which accepts one of its
-    /// proposals, as often as the allocator iterates.
+    /// proposals, once per iteration of the allocator.
     fn match_all(&mut self, mut unmatched: Inputs, view: &SwitchView, choosers: &mut Choosers) {
         let iterations = choosers.iterations();
         for iteration in 0..iterations {
@@ -173,7 +173,7 @@ impl SwitchAllocator {
         bits::insert(proposals, input);
     }
 
-    /// Virtual channels of an input whose output is not taken.
+    /// Returns the virtual channels of an input whose output is not taken.
     fn open(&self, input: InputId, view: &SwitchView) -> u64 {
         let own = view.buffers.of_input(input).iter();
         let open = own.filter(|channel| {
@@ -182,7 +182,7 @@ impl SwitchAllocator {
         open.fold(0, |mask, channel| mask | 1 << channel.index)
     }
 
-    /// The input whose proposal an output, `output` within the router, accepts.
+    /// Returns the input whose proposal an output, `output` within the router, accepts.
     fn choose_proposal(
         &mut self,
         output: usize,
@@ -214,7 +214,7 @@ impl SwitchAllocator {
     }
 }
 
-/// The virtual channel of an input, one of `mask`, that the input chooses.
+/// Returns the virtual channel, one of `mask`, that an input chooses.
 #[inline]
 fn choose_channel(
     input: InputId,

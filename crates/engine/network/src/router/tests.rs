@@ -1,4 +1,4 @@
-//! When routers are stepped: extra steps must change nothing.
+//! The schedule of router steps: extra steps must change nothing.
 
 use super::{Layout, Routers};
 use crate::tests::rig::{Outcome, Packet, Readers, Rig, read, write};
@@ -12,7 +12,7 @@ const INFO: PolicyInfo = PolicyInfo { name: "test", summary: "", source: "", par
 
 const NODES: usize = 12;
 
-/// A network that steps every router and source in every cycle, whether or not it is due.
+/// A network that steps every router and source in every cycle, due or not.
 struct Restless(Routers);
 
 impl Topology for Restless {
@@ -45,7 +45,7 @@ impl Topology for Restless {
     }
 }
 
-/// Bursts with pauses, some to all nodes and some to a single one.
+/// Returns bursts with pauses, some to all nodes and some to a single one.
 fn traffic(seed: u64) -> Vec<Packet> {
     let mut random = Random::new(seed);
     let mut cycle = 0;

@@ -1,4 +1,4 @@
-//! VC allocation: which packets get the virtual channels of the next link.
+//! VC allocation: which packets acquire the virtual channels of the next link.
 
 use super::Routers;
 use super::channel::InputChannel;
@@ -15,12 +15,12 @@ use warpmem_sim::{Context, NetworkCycle, Table, bits};
 /// A packet requests any virtual channel of a pool.
 pub(super) struct VcAllocator {
     rule: Option<Box<dyn Arbiter>>,
-    /// By pool, the inputs of its router with a packet that requests it.
+    /// Inputs of its router with a packet that requests it, by pool.
     requests: Table<PoolId, Inputs>,
-    /// By router, the requested pools, one bit each, in its words.
+    /// Requested pools, one bit each, by router in its words.
     requested: Vec<u64>,
     pools: Table<RouterId, RouterPools>,
-    /// By router, whether allocation may have something to grant: a packet has made a request, or a
+    /// Whether allocation may have something to grant, by router: a packet has made a request, or a
     /// virtual channel has become available.
     due: Table<RouterId, bool>,
 }
@@ -34,7 +34,8 @@ struct RouterPools {
 }
 
 impl VcAllocator {
-    /// For routers of `wires` with `channels` virtual channels per link, in `pools` pools.
+    /// Builds the allocator for routers of `wires` with `channels` virtual channels per link, in
+    /// `pools` pools.
     pub fn new(
         context: &NetworkContext,
         wires: &Wires,
@@ -77,19 +78,19 @@ impl VcAllocator {
         self.due[router]
     }
 
-    /// Whether a router is to allocate virtual channels, which it now does.
+    /// Returns whether a router is to allocate virtual channels, and clears the mark.
     #[inline]
     pub fn take_due(&mut self, router: RouterId) -> bool {
         std::mem::take(&mut self.due[router])
     }
 
-    /// A pool, by its number in the router.
+    /// Returns a pool, by its number in the router.
     #[inline]
     fn pool(&self, router: RouterId, local: usize) -> PoolId {
         PoolId::new(self.pools[router].first.index() + local)
     }
 
-    /// The place of a pool of a router in the set of requested ones.
+    /// Returns the position of a pool of a router in the set of requested ones.
     #[inline]
     fn bit(&self, router: RouterId, local: usize) -> usize {
         self.pools[router].first_word * bits::WORD + local
@@ -105,7 +106,7 @@ impl VcAllocator {
     }
 
     /// Removes the request of the input of `channel` for a pool, once none of its packets requests
-    /// it any more.
+    /// it.
     fn remove(&mut self, channel: &InputChannel, pool: PoolId) {
         bits::remove(&mut self.requests[pool], channel.local.into());
         if bits::is_empty(&self.requests[pool]) {
@@ -115,7 +116,8 @@ impl VcAllocator {
         }
     }
 
-    /// The input that gets an output virtual channel: the rule's choice, or else the allocator's.
+    /// Returns the input that acquires an output virtual channel: the rule's choice, or else the
+    /// allocator's.
     fn choose(&mut self, contest: &Contest, choosers: &mut Choosers) -> usize {
         let (set, packet) = (contest.wanting, contest.packet);
         let chooser = Chooser::Channel(OutputVc::new(contest.output.index));
@@ -193,8 +195,8 @@ impl Routers {
         }
     }
 
-    /// The output virtual channels of a pool: the pools of a link share its virtual channels
-    /// equally.
+    /// Returns the output virtual channels of a pool: the pools of a link share its virtual
+    /// channels equally.
     fn channels_of_pool(
         &self,
         router: RouterId,
@@ -207,8 +209,8 @@ impl Routers {
         (first..first + share).map(OutputVc::new)
     }
 
-    /// The inputs that request `pool` and whose packet could use `output` now. Under wormhole
-    /// switching those are all of them where the link leads to a router.
+    /// Returns the inputs that request `pool` and whose packet could use `output` now. Under
+    /// wormhole switching these are all of them if the link leads to a router.
     fn fitting(
         &mut self,
         router: RouterId,
@@ -236,7 +238,7 @@ impl Routers {
         fitting
     }
 
-    /// The input, one of `fitting`, whose packet gets `output`.
+    /// Returns the input, one of `fitting`, whose packet acquires `output`.
     fn choose_input(
         &mut self,
         router: RouterId,
@@ -256,7 +258,7 @@ impl Routers {
         self.vcs.choose(&contest, &mut self.choosers)
     }
 
-    /// Gives the first packet of an input virtual channel an output virtual channel.
+    /// Grants an output virtual channel to the first packet of an input virtual channel.
     fn grant(&mut self, channel: InputVc, output: OutputVc, cycle: NetworkCycle) {
         let packet = self.buffers.first_mut(channel);
         packet.hops += 1;

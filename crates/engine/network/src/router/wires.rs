@@ -1,4 +1,4 @@
-//! The numbers of all inputs and outputs, and how they are connected.
+//! The numbers of all inputs and outputs, and their connections.
 
 use super::channel::{InputChannel, OutputChannel, Part};
 use super::ids::{InputId, InputVc, LinkId, OutputVc, PoolId, RouterId, Sender};
@@ -8,7 +8,7 @@ use crate::ids::{DestinationId, SourceId};
 use std::collections::VecDeque;
 use warpmem_sim::{NetworkCycle, Table};
 
-/// Where a link ends.
+/// The end of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sink {
     Input(InputId),
@@ -19,9 +19,9 @@ pub(super) enum Sink {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Input {
     pub router: RouterId,
-    /// Its number in the router.
+    /// Number in the router.
     pub local: u8,
-    /// The link that ends here.
+    /// Link that ends here.
     pub upstream: LinkId,
 }
 
@@ -34,19 +34,19 @@ pub(super) struct RouterPorts {
 }
 
 impl RouterPorts {
-    /// An input, by its number in the router.
+    /// Returns an input, by its number in the router.
     #[inline]
     pub fn input(&self, local: usize) -> InputId {
         InputId::new(self.first_input.index() + local)
     }
 
-    /// The link at an output, by the output's number in the router.
+    /// Returns the link at an output, by the output's number in the router.
     #[inline]
     pub fn link(&self, output: usize) -> LinkId {
         LinkId::new(self.first_link.index() + output)
     }
 
-    /// The number in the router of the output at which a link begins.
+    /// Returns the number in the router of the output at which a link starts.
     #[inline]
     pub fn output(&self, link: LinkId) -> usize {
         link.index() - self.first_link.index()
@@ -59,7 +59,7 @@ pub(super) struct Wires {
     pub inputs: Table<InputId, Input>,
     pub downstream: Table<LinkId, Sink>,
     pub senders: Table<LinkId, Sender>,
-    /// Outputs of all routers.
+    /// Number of outputs of all routers.
     pub outputs: usize,
     routes: Vec<Route>,
     destinations: usize,
@@ -96,7 +96,7 @@ impl Wires {
         }
     }
 
-    /// Virtual channels of all inputs, `channels` each.
+    /// Builds the virtual channels of all inputs, `channels` each.
     pub fn input_channels(&self, channels: usize) -> Table<InputVc, InputChannel> {
         let of_input = |number: InputId| {
             let Input { router, local, upstream } = self.inputs[number];
@@ -116,8 +116,8 @@ impl Wires {
         self.inputs.ids().flat_map(of_input).collect()
     }
 
-    /// Virtual channels of all links, `channels` each, with room for `depth` flits at the inputs of
-    /// routers.
+    /// Builds the virtual channels of all links, `channels` each, with room for `depth` flits at
+    /// the inputs of routers.
     pub fn output_channels(&self, channels: usize, depth: u32) -> Table<OutputVc, OutputChannel> {
         let of_link = |link: LinkId| {
             (0..channels).map(move |index| {
@@ -144,13 +144,13 @@ impl Wires {
         self.routes[router.index() * self.destinations + destination.index()]
     }
 
-    /// An input, by its number in the router.
+    /// Returns an input, by its number in the router.
     #[inline]
     pub fn input(&self, router: RouterId, local: usize) -> InputId {
         self.routers[router].input(local)
     }
 
-    /// Number of routers on the way from one node to another.
+    /// Returns the number of routers on the path from one node to another.
     pub fn hops(&self, source: SourceId, destination: DestinationId) -> u64 {
         let mut link = self.injection(source);
         let mut hops = 0;
@@ -163,14 +163,14 @@ impl Wires {
         hops
     }
 
-    /// The link of a source.
+    /// Returns the link of a source.
     #[inline]
     pub fn injection(&self, source: SourceId) -> LinkId {
         LinkId::new(self.outputs + source.index())
     }
 }
 
-/// The inputs and outputs of the routers, those of one after those of another.
+/// Numbers the inputs and outputs of the routers, router by router.
 fn router_ports(layout: &Layout) -> Table<RouterId, RouterPorts> {
     let (mut inputs, mut links) = (0, 0);
     let counts = layout.inputs().into_iter().zip(layout.outputs.iter().map(Vec::len));
@@ -182,7 +182,7 @@ fn router_ports(layout: &Layout) -> Table<RouterId, RouterPorts> {
     ports.collect()
 }
 
-/// The inputs of all routers, no link to any of them known.
+/// Builds the inputs of all routers, without their links.
 fn inputs(routers: &Table<RouterId, RouterPorts>) -> Table<InputId, Input> {
     let of_router = |router: RouterId| {
         let input = move |local| Input { router, local: local as u8, upstream: LinkId(u32::MAX) };

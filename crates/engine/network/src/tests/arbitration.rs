@@ -9,12 +9,12 @@ const HOLDING: [&str; 3] = ["hold-grant", "row-matching-hold-grant", "hash-match
 
 const WIRES: [&str; 2] = ["network.flit_bytes=32", "network.header_bytes=8"];
 
-/// Inputs of the packets in the order of arrival, which is the same in both forms.
+/// Returns the inputs of the packets in the order of arrival, which is the same in both forms.
 fn order(rule: &str, packets: &[Packet]) -> Vec<usize> {
     order_at(Down, 100, Readers::Eager, rule, packets)
 }
 
-/// As [`order`], with output ports of `places` entries.
+/// Returns the order as [`order`] does, with output ports of `places` entries.
 fn order_at(
     direction: Direction,
     places: usize,
@@ -84,7 +84,7 @@ fn replies_are_not_held() {
     }
 }
 
-/// Yuan 2009, section 3.3: with a choice of virtual channels the streams go side by side, and the
+/// Yuan 2009, section 3.3: with a choice of virtual channels the streams run in parallel, and the
 /// switch mixes them.
 #[test]
 fn virtual_channels_split_streams_unless_they_are_assigned_by_destination() {

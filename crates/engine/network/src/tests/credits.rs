@@ -1,4 +1,4 @@
-//! Credits: how many flits a buffer of a given size keeps in flight.
+//! Credits: the number of flits that a buffer of a given size keeps in flight.
 
 use super::rig::{Rig, write};
 use crate::tests::spec::spec;
@@ -7,7 +7,7 @@ use crate::tests::spec::spec;
 const FLITS: u64 = 34;
 
 /// With a buffer of n flits, a flit can follow the one n before it as soon as that one's credit has
-/// come back: the flit takes router + link cycles, and the credit link + 1.
+/// returned: the flit takes router + link cycles, and the credit link + 1.
 #[test]
 fn a_buffer_moves_its_flits_once_per_round_trip() {
     for (router, link) in [(1, 0), (1, 2), (3, 0), (2, 1), (4, 3)] {

@@ -1,4 +1,4 @@
-//! The crossbar of one stage, and the sizes of packets.
+//! The one-stage crossbar, and the sizes of packets.
 
 use super::rig::{Outcome, Packet, Readers, Rig, read, write};
 use crate::Direction::{Reply, Request as Down};
@@ -59,7 +59,7 @@ fn alone_a_packet_takes_its_flits_and_the_latency() {
     assert_eq!(up, [10 + DATA + LATENCY, 30 + HEADER + LATENCY]);
 }
 
-/// Packets of input 9 to output 9, which cause the network to be stepped in every cycle.
+/// Returns packets of input 9 to output 9, which cause the network to be stepped in every cycle.
 fn bystanders() -> impl Iterator<Item = Packet> {
     (0..40).map(|cycle| read(9, cycle, 9))
 }
@@ -80,7 +80,7 @@ fn an_input_sends_one_packet_at_a_time() {
     assert_eq!(got[..3], [DATA, 2 * DATA, 2 * DATA + HEADER].map(|flits| flits + LATENCY));
 }
 
-/// Arrivals of packets of one input that may send `speedup` of them in a cycle.
+/// Returns the arrivals of packets of one input that may send `speedup` of them per cycle.
 fn sped_up(speedup: u32, packets: &[Packet]) -> Vec<u64> {
     let spec = crossbar(&[&format!("network.input_speedup={speedup}")]);
     let alone = Rig::new(&spec, Down).arrivals(packets);
@@ -103,7 +103,7 @@ fn an_input_sends_as_many_packets_in_a_cycle_as_its_speedup_allows() {
 fn outputs_that_have_been_served_take_an_inputs_next_packet_in_the_next_cycle() {
     assert_eq!(sped_up(4, &[read(0, 0, 2), read(0, 0, 1)]), [HEADER, 1 + HEADER]);
     assert_eq!(sped_up(4, &[read(0, 0, 1), read(0, 0, 1)]), [HEADER, 1 + HEADER]);
-    // Whether or not the earlier output is still busy with its packet.
+    // Independent of whether the earlier output is still busy with its packet.
     assert_eq!(sped_up(4, &[write(0, 0, 2), read(0, 0, 1)]), [DATA, 1 + HEADER]);
     assert_eq!(sped_up(4, &[write(0, 0, 2), read(0, 3, 1)]), [DATA, 3 + HEADER]);
 }
@@ -141,8 +141,8 @@ fn inputs_that_want_one_output_are_served_round_robin() {
     assert_eq!(cycles, back_to_back);
 }
 
-/// Sixteen inputs that each send a run of four packets to each of sixteen outputs, one output after the
-/// other from `first` on.
+/// Returns sixteen inputs that each send a run of four packets to each of sixteen outputs, one
+/// output at a time from `first` on.
 fn walks(first: impl Fn(usize) -> usize) -> Vec<Packet> {
     let walk = |input: usize| {
         let first = first(input);
@@ -151,7 +151,7 @@ fn walks(first: impl Fn(usize) -> usize) -> Vec<Packet> {
     (0..16).flat_map(walk).map(|(input, output)| read(input, 0, output)).collect()
 }
 
-/// Cycles until the last packet has arrived, and the packets that a crowd of inputs waited to send.
+/// Returns the cycles until the last packet has arrived, and the packets sent under contention.
 fn walked(packets: &[Packet], arbiter: &str) -> (u64, Vec<u64>) {
     let spec = crossbar(&[&format!("arbiter={arbiter}")]);
     let Outcome { arrived, result } = Rig::new(&spec, Down).run(packets);
@@ -198,13 +198,13 @@ fn ports_beyond_the_first_word_of_a_set_are_ports_too() {
 #[test]
 fn the_network_keeps_its_own_clock() {
     let spec = crossbar(&[]);
-    // Cycles of the readers, of which there are two in a network cycle.
+    // Cycles of the readers, of which there are two per network cycle.
     let rig = Rig { period: 2, ..Rig::new(&spec, Down) };
     let got = rig.arrivals(&[write(0, 3, 0)]);
     assert_eq!(got, [2 * (3 + DATA + LATENCY)]);
 }
 
-/// Arrivals in both forms of the crossbar.
+/// Returns the arrivals in both forms of the crossbar.
 fn in_both_forms(packets: &[Packet]) -> [Vec<u64>; 2] {
     ["one-stage", "router"].map(|form| {
         let form = format!("topology=crossbar(form={form})");

@@ -61,13 +61,13 @@ fn packets_for_a_full_port_wait_at_their_sources_in_the_order_in_which_they_came
     let packets =
         [read(2, 0, 0), read(1, 1, 0), read(2, 2, 0), read(2, 3, 1), read(0, 4, 0), read(1, 5, 1)];
     let resumed = 100 + LATENCY + HEADER;
-    // The fourth waits behind the third; the last finds its output free. Two entries become free in
+    // The fourth waits for the third; the last finds its output free. Two entries become free in
     // cycle 100.
     let expected = [100, 100, resumed, resumed, resumed, 5 + LATENCY + HEADER];
     assert_eq!(rig.arrivals(&packets), expected);
     let one = Rig { places: 1, readers, ..Rig::new(&spec, Request) };
     let again = resumed + LATENCY + HEADER;
-    // The last left behind the second, in cycle 100, and the fourth behind the third.
+    // The last left after the second, in cycle 100, and the fourth after the third.
     let expected = [100, resumed, again, again, again + LATENCY + HEADER, resumed];
     assert_eq!(one.arrivals(&packets), expected);
 }
@@ -75,7 +75,8 @@ fn packets_for_a_full_port_wait_at_their_sources_in_the_order_in_which_they_came
 #[test]
 fn heads_that_become_ready_in_one_cycle_leave_in_the_order_of_their_inputs() {
     let spec = ideal(&[]);
-    // The head of input 1 is early from the start on, that of input 0 once output 0 has taken its first packet.
+    // The head of input 1 is early from the start, that of input 0 once output 0 has taken its
+    // first packet.
     let readers = Readers::ClosedUntil { output: 0, cycle: 20 };
     let rig = Rig { places: 1, readers, ..Rig::new(&spec, Request) };
     let packets = [read(2, 0, 0), read(0, 1, 0), read(0, 50, 1), read(1, 50, 1)];
@@ -97,7 +98,7 @@ fn sms_of_a_node_have_ports_of_their_own() {
     assert!(outcome.arrived.iter().all(|&(cycle, _)| cycle == LATENCY + DATA));
 }
 
-/// A machine of a topology whose flits hold a packet's header and little data.
+/// Returns a machine of a topology whose flits hold a packet's header and little data.
 fn limited(topology: &str) -> NetworkSpec {
     let topology = format!("topology={topology}");
     let sizes = ["network.flit_bytes=32", "network.header_bytes=8", "network.virtual_channels=2"];
@@ -105,7 +106,7 @@ fn limited(topology: &str) -> NetworkSpec {
     spec(&[&[&*topology], &sizes[..], &latencies].concat())
 }
 
-/// The cycles in which the packets arrive over the topology without limits.
+/// Returns the cycles in which the packets arrive over the topology without limits.
 fn unlimited_arrivals(rig: &Rig, packets: &[Packet]) -> Vec<u64> {
     let mut arrivals = vec![0; packets.len()];
     let topology = &rig.spec.topology;

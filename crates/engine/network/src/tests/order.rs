@@ -1,13 +1,13 @@
-//! Whether the packets of a source to a destination stay together under hold-grant (Yuan et al.,
-//! MICRO 2009, section 3.3).
+//! Packets of a source to a destination stay together under hold-grant (Yuan et al., MICRO 2009,
+//! section 3.3).
 
 use super::rig::{Packet, Rig, read, write};
 use crate::tests::spec::spec;
 
 const SOURCES: usize = 9;
 
-/// The number of runs of consecutive arrivals from one source, summed over all destinations. Half
-/// of the sources send to one destination, the others to another.
+/// Returns the number of runs of consecutive arrivals from one source, summed over all
+/// destinations. Half of the sources send to one destination, the others to another.
 fn runs(
     topology: &str,
     rule: &str,
@@ -41,7 +41,7 @@ fn packets_stay_together_where_grants_are_held_and_destinations_have_virtual_cha
         for make in [read, write] {
             let runs = |rule, assignment| runs(topology, rule, assignment, make);
             assert_eq!(runs("hold-grant", "static-destination"), SOURCES, "{topology}");
-            // Virtual channels that any packet may take are held by one input each.
+            // Each virtual channel that any packet may take is held by one input.
             assert!(runs("hold-grant", "dynamic") > 20 * SOURCES, "{topology}");
             assert!(runs("round-robin", "static-destination") > 20 * SOURCES, "{topology}");
         }

@@ -18,7 +18,7 @@ fn network(topology: &str, overrides: &[&str]) -> NetworkSpec {
     spec(&[&WIRES[..], &[&format!("topology={topology}")], overrides].concat())
 }
 
-/// The partition of an SM, and of one of `slices`, out of `partitions`.
+/// Returns the partition of an SM, and of one of `slices`, out of `partitions`.
 fn of_sm(sm: usize, partitions: usize) -> usize {
     sm % partitions
 }
@@ -30,7 +30,7 @@ fn of_slice(slice: usize, slices: usize, partitions: usize) -> usize {
 #[test]
 fn a_far_packet_takes_two_switches_and_the_link_and_a_near_one_a_switch() {
     let slices = 6;
-    // The last has partitions without SMs.
+    // The last case has partitions without SMs.
     for (sms, partitions, link, router, behind) in [
         (7, 1, 9, 2, 1),
         (7, 2, 0, 1, 0),
@@ -82,7 +82,7 @@ fn a_far_packet_takes_two_switches_and_the_link_and_a_near_one_a_switch() {
     }
 }
 
-/// Random traffic of bursts to random outputs.
+/// Returns random traffic of bursts to random outputs.
 fn traffic(seed: u64, inputs: usize, outputs: usize) -> Vec<Packet> {
     let mut random = Random::new(seed);
     let mut cycle = 0;
@@ -106,7 +106,7 @@ fn one_partition_is_a_crossbar() {
             rig.run(&traffic(seed, 9, 9))
         });
         assert_eq!(whole.arrived, parted.arrived, "{arbiter}");
-        // Crowds are counted in one switch only.
+        // Contention is counted within a single switch only.
         let whole = NetworkResult { crowded: Vec::new(), ..whole.result };
         assert_eq!(whole, parted.result, "{arbiter}");
     }
@@ -170,8 +170,8 @@ fn steps_that_it_did_not_ask_for_change_nothing() {
     }
 }
 
-/// Flits that arrive in a cycle, between the cycles 200 and 600, from 16 SMs that send one in every
-/// cycle to the slices that `target` gives for each SM and packet.
+/// Returns the flits that arrive per cycle, between cycles 200 and 600, from 16 SMs that send one
+/// per cycle to the slices that `target` gives for each SM and packet.
 fn accepted(topology: &str, target: impl Fn(usize, usize) -> usize) -> f64 {
     let spec = network(topology, &["network.output_buffer=512", "network.router_latency=1"]);
     let packets: Vec<Packet> =
@@ -184,7 +184,7 @@ fn accepted(topology: &str, target: impl Fn(usize, usize) -> usize) -> f64 {
 #[test]
 fn far_packets_share_the_width_of_the_links_and_near_ones_do_not() {
     // SM n is in partition n % 2, and slices 0 to 7 are in partition 0. Eight SMs send to eight
-    // slices, each to another in each cycle.
+    // slices, a different one in each cycle.
     let near = |sm: usize, step: usize| sm % 2 * 8 + (sm / 2 + step) % 8;
     let far = |sm: usize, step: usize| (sm + 1) % 2 * 8 + (sm / 2 + step) % 8;
     for width in [1, 2, 4, 8] {
@@ -197,7 +197,7 @@ fn far_packets_share_the_width_of_the_links_and_near_ones_do_not() {
 
 #[test]
 fn a_link_holds_as_many_packets_as_a_port_and_those_under_way_are_among_them() {
-    // One SM sends to one far slice. An entry can be used in the cycle after its packet has left the
+    // One SM sends to one far slice. An entry is free in the cycle after its packet has left the
     // end of the link, whichever of the two switches is stepped first.
     let ways = [(0, 3), (1, 0)];
     let cases = [(1, 0), (1, 20), (3, 20), (25, 20)];

@@ -1,11 +1,11 @@
-//! Links between peer slices: times, to the cycle.
+//! Links between peer slices: exact latencies.
 
 use super::rig::{Outcome, Packet, Readers, Rig, read, write};
 use super::spec::spec;
 use crate::{Direction, LinkResult, LinkTimes, NetworkContext, NetworkResult, PeerLinks, Topology};
 use warpmem_sim::{Context, NetworkCycle};
 
-/// As a network of its own, between two pairs of peers.
+/// The links as a network of their own, between two pairs of peer slices.
 struct Links(PeerLinks);
 
 impl Links {
@@ -38,7 +38,7 @@ impl Topology for Links {
     }
 }
 
-/// Between four nodes; a header is one flit, a store three.
+/// Runs packets between four nodes; a header is one flit, a store three.
 fn run(packets: &[Packet], places: usize, readers: Readers, times: LinkTimes) -> Outcome {
     let spec = spec(&["sms=4", "network.flit_bytes=48", "network.header_bytes=8"]);
     let rig = Rig { places, readers, ..Rig::all_to_all(&spec, 4) };
@@ -86,6 +86,6 @@ fn a_reader_that_is_full_holds_back_its_own_link_only() {
     let closed = Readers::ClosedUntil { output: 2, cycle: 200 };
     let packets = [read(0, 10, 2), read(0, 10, 2), read(1, 10, 3), read(1, 11, 3)];
     let arrived = run(&packets, 1, closed, times).arrived;
-    // The second of node 0 finds room in the cycle in which the first is taken.
+    // The second packet of node 0 finds room in the cycle in which the first is taken.
     assert_eq!(arrived, [(11, 2), (12, 3), (200, 0), (201, 1)]);
 }

@@ -16,9 +16,9 @@ pub struct Packet {
     pub cycle: u64,
     pub kind: RequestKind,
     pub output: u16,
-    /// Sectors that a write-back holds, bytes of a message.
+    /// Sectors of a write-back, or bytes of a message.
     pub sectors: u32,
-    /// A message that the network makes.
+    /// Whether the network makes the message as a copy.
     pub is_copied: bool,
 }
 
@@ -26,7 +26,7 @@ pub fn read(input: usize, cycle: u64, output: u16) -> Packet {
     Packet { input, cycle, kind: RequestKind::Read, output, sectors: 1, is_copied: false }
 }
 
-/// Of so many bytes, from SM `input` to SM `output`.
+/// Returns a message of `bytes` bytes from SM `input` to SM `output`.
 pub fn message(input: usize, cycle: u64, output: u16, bytes: u32) -> Packet {
     Packet { kind: RequestKind::Message, sectors: bytes, ..read(input, cycle, output) }
 }
@@ -36,7 +36,7 @@ pub fn write(input: usize, cycle: u64, output: u16) -> Packet {
 }
 
 impl Packet {
-    /// It goes to the same number whichever way the network carries it.
+    /// Returns the request; its destination has the same number in both directions.
     fn request(self) -> Request {
         let to = SmId(self.output);
         if self.kind == RequestKind::Message {
@@ -50,7 +50,7 @@ impl Packet {
     }
 }
 
-/// How the network's readers take packets.
+/// The way in which the network's readers take packets.
 #[derive(Clone, Copy, Debug)]
 pub enum Readers {
     /// At once.
@@ -69,7 +69,7 @@ pub struct Rig<'a> {
     pub placement: Option<Placement>,
     pub places: usize,
     pub readers: Readers,
-    /// Ticks of a network cycle; a cycle of the readers is one.
+    /// Ticks per network cycle; a cycle of the readers is one tick.
     pub period: u64,
 }
 
@@ -85,13 +85,13 @@ impl<'a> Rig<'a> {
         Rig { spec, direction, placement: None, places: 100, readers: Readers::Eager, period: 1 }
     }
 
-    /// Between `nodes` that all send and receive.
+    /// Builds a network between `nodes` that all send and receive.
     pub fn all_to_all(spec: &'a NetworkSpec, nodes: usize) -> Rig<'a> {
         let placement = Some(Placement::all_to_all(nodes));
         Rig { placement, ..Rig::new(spec, Direction::Request) }
     }
 
-    /// The cycle in which the reader can take each packet, in the order of `packets`.
+    /// Returns the cycle in which the reader can take each packet, in the order of `packets`.
     pub fn arrivals(&self, packets: &[Packet]) -> Vec<u64> {
         let mut arrivals = vec![0; packets.len()];
         let arrived = self.run(packets).arrived;
@@ -105,7 +105,7 @@ impl<'a> Rig<'a> {
         self.run_over(packets, |context| TOPOLOGIES.build(topology, context).unwrap())
     }
 
-    /// As [`Rig::run`], over the network that `build` makes.
+    /// Runs as [`Rig::run`] does, over the network that `build` makes.
     pub fn run_over(
         &self,
         packets: &[Packet],
@@ -228,7 +228,7 @@ impl Awake {
     }
 }
 
-/// Two channels of 16 banks.
+/// Returns the map of two channels of 16 banks.
 fn map() -> AddressMap {
     let address = Address {
         map: "row:12 bank:4 column:5 burst:6".to_owned(),

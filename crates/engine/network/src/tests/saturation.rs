@@ -5,8 +5,8 @@ use crate::NetworkSpec;
 use crate::tests::spec::spec;
 use warpmem_support::random::Random;
 
-/// Flits that a network carries per node and cycle under uniform traffic, with a single-flit packet
-/// offered at every node in every cycle.
+/// Returns the flits that a network carries per node and cycle under uniform traffic, with a
+/// single-flit packet offered at every node in every cycle.
 fn throughput(spec: &NetworkSpec, nodes: usize) -> f64 {
     let (warm_up, measured) = (300, 24_000 / nodes);
     let end = warm_up + measured;
@@ -20,7 +20,7 @@ fn throughput(spec: &NetworkSpec, nodes: usize) -> f64 {
     accepted as f64 / (nodes * measured) as f64
 }
 
-/// A network of single-cycle routers whose buffers are large enough to keep the links busy.
+/// Returns a network of single-cycle routers whose buffers are large enough to keep the links busy.
 fn network(topology: &str, allocator: &str, channels: u32) -> NetworkSpec {
     let keys = [
         format!("topology={topology}"),

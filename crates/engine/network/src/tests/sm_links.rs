@@ -1,11 +1,11 @@
-//! Links between SMs: times, to the cycle.
+//! Links between SMs: exact latencies.
 
 use super::rig::{Outcome, Packet, Readers, Rig, message};
 use super::spec::spec;
 use crate::{Direction, LinkResult, NetworkContext, NetworkResult, SmLinkTimes, SmLinks, Topology};
 use warpmem_sim::{Context, NetworkCycle};
 
-/// As a network of its own.
+/// The links as a network of their own.
 struct Links(SmLinks);
 
 impl Links {
@@ -36,7 +36,7 @@ impl Topology for Links {
 
 const TIMES: SmLinkTimes = SmLinkTimes { latency: 20, port_bytes: Some(16) };
 
-/// Between four SMs.
+/// Runs packets between four SMs.
 fn run(packets: &[Packet], places: usize, readers: Readers, times: SmLinkTimes) -> Outcome {
     run_in(Direction::Request, packets, places, readers, times)
 }
@@ -79,7 +79,8 @@ fn messages_of_one_sm_follow_each_other_and_those_to_one_sm_do() {
     assert_eq!(arrivals(&packets, TIMES), [38, 40, 31]);
 }
 
-/// The one behind the last that has sent is the first: SM 1 does not wait for a second message of SM 0.
+/// The SM after the last one that has sent is first: SM 1 does not wait for a second message of SM
+/// 0.
 #[test]
 fn sms_take_turns() {
     let of = |sm| message(sm, 10, 3, 64);
@@ -97,7 +98,7 @@ fn a_message_for_a_busy_sm_holds_back_those_behind_it() {
 fn a_message_that_the_network_copies_is_not_sent_but_taken() {
     let copied = |to| Packet { is_copied: true, ..message(0, 10, to, 128) };
     let packets = [copied(1), copied(2), copied(3), copied(3), message(0, 10, 1, 16)];
-    // Those behind the second copy for SM 3 wait for it.
+    // Messages after the second copy for SM 3 wait for it.
     assert_eq!(arrivals(&packets, TIMES), [38, 38, 38, 46, 39]);
 }
 

@@ -1,5 +1,5 @@
 //! Long random traffic through the smallest buffers: every packet arrives, in order where order is
-//! promised, and every flit is counted once. `WARPMEM_WHOLE_SOAK=1` sends a million packets.
+//! guaranteed, and every flit is counted once. `WARPMEM_WHOLE_SOAK=1` sends a million packets.
 
 use super::rig::{Outcome, Packet, Readers, Rig, read};
 use crate::NetworkSpec;
@@ -11,7 +11,7 @@ use warpmem_support::random::Random;
 
 const NODES: usize = 16;
 
-/// Topologies, and the virtual channels that they need at least.
+/// Topologies with the least virtual channels that they need.
 const TOPOLOGIES: [(&str, u32); 9] = [
     ("ideal", 1),
     ("crossbar", 1),
@@ -24,7 +24,7 @@ const TOPOLOGIES: [(&str, u32); 9] = [
     ("butterfly(radix=2)", 1),
 ];
 
-/// Packets of one to five flits.
+/// Overrides for packets of one to five flits.
 const SIZES: [&str; 4] = [
     "sector_bytes=32",
     "largest_request_bytes=128",
@@ -69,7 +69,7 @@ fn network(topology: &str, channels: u32, keys: &[&str]) -> NetworkSpec {
     spec(&[&SIZES[..], &own, keys].concat())
 }
 
-/// Bursts of packets of any size, half of them to a quarter of the nodes.
+/// Returns bursts of packets of any size, half of them to a quarter of the nodes.
 fn traffic(count: usize, seed: u64) -> Vec<Packet> {
     let mut random = Random::new(seed);
     let mut cycle = 0;
@@ -91,7 +91,7 @@ fn flits(packet: &Packet) -> u64 {
     if packet.kind == RequestKind::Read { 1 } else { 1 + u64::from(packet.sectors) }
 }
 
-/// Packets of a source to a destination arrive in the order in which they were sent.
+/// Checks that packets of a source to a destination arrive in the order of sending.
 fn check_order(packets: &[Packet], arrived: &[(u64, usize)]) {
     let mut last = HashMap::new();
     for &(_, number) in arrived {
@@ -101,7 +101,7 @@ fn check_order(packets: &[Packet], arrived: &[(u64, usize)]) {
     }
 }
 
-/// The counts of the nodes, of the links and the totals agree.
+/// Checks that the counts of the nodes, of the links and the totals agree.
 fn check_counts(packets: &[Packet], result: &NetworkResult) {
     let total: u64 = packets.iter().map(flits).sum();
     assert_eq!(result.serialisation_cycles, total);
@@ -125,7 +125,7 @@ fn check_counts(packets: &[Packet], result: &NetworkResult) {
     }
 }
 
-/// Whether packets from one source to one destination stay in order.
+/// Returns whether packets from one source to one destination stay in order.
 fn keeps_order(spec: &NetworkSpec) -> bool {
     let network = &spec.network;
     let one_way = !spec.topology.starts_with("ring") && network.virtual_channels == 1;

@@ -1,10 +1,10 @@
-//! The machine that the networks of these tests are part of.
+//! The machine that the networks of these tests belong to.
 
 use crate::NetworkSpec;
 use std::fs;
 use std::path::Path;
 
-/// The network of the preset li2015 between one SM and two channels of two slices, with
+/// Returns the network of the preset li2015 between one SM and two channels of two slices, with
 /// `overrides`: keys of `network` and fields of [`NetworkSpec`].
 pub fn spec(overrides: &[&str]) -> NetworkSpec {
     let mut fields = Fields {

@@ -1,11 +1,11 @@
-//! A packet that meets no other has exactly the zero-load latency of its way.
+//! An uncontended packet has exactly the zero-load latency of its path.
 
 use super::rig::{Packet, Rig, read, write};
 use crate::NetworkSpec;
 use crate::tests::spec::spec;
 use crate::{Direction, Placement};
 
-/// Routers on the way between two positions, out of `places`.
+/// Returns the routers on the path between two positions, out of `places`.
 type Hops = fn(places: usize, from: usize, to: usize) -> u64;
 
 /// Topologies and the closed forms of their hop counts.
@@ -26,10 +26,11 @@ fn grid(columns: usize, a: usize, b: usize) -> u64 {
     distance as u64 + 1
 }
 
-/// More cycles than any way of these tests takes.
+/// More cycles than any path of these tests takes.
 const APART: u64 = 300;
 
-/// One packet from every position to every other, each sent after the one before has arrived.
+/// Returns one packet from every position to every other, each sent after the previous one has
+/// arrived.
 fn every_pair(inputs: usize, outputs: usize, make: fn(usize, u64, u16) -> Packet) -> Vec<Packet> {
     let pairs = (0..inputs).flat_map(|a| (0..outputs).map(move |b| (a, b)));
     (0..).zip(pairs).map(|(n, (a, b))| make(a, n * APART, b as u16)).collect()
@@ -41,7 +42,7 @@ fn network(topology: &str, overrides: &[&str]) -> NetworkSpec {
     spec(&[&wires, overrides].concat())
 }
 
-/// Holds every pair to the closed form: hops x (router + link) + flits.
+/// Compares every pair with the closed form: hops x (router + link) + flits.
 fn check(rig: &Rig, hops: impl Fn(usize, usize) -> u64, sizes: [u64; 2]) {
     let placement = rig.placement.as_ref().expect("nodes have places");
     let network = &rig.spec.network;
