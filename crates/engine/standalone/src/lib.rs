@@ -1,4 +1,4 @@
-//! Standalone units, without a machine around them: DRAM channels driven by streams and files of
+//! Stand-alone units, without the rest of the machine: DRAM channels driven by streams and files of
 //! requests, networks driven by synthetic traffic.
 
 pub mod dram;

@@ -11,25 +11,25 @@ use warpmem_sim::{Address, IndexHash};
 pub struct Device {
     /// Name of the machine, or of standard, organisation and speed.
     pub name: String,
-    /// Must be valid, like the configuration of a machine.
+    /// Configuration, valid like that of a machine.
     pub dram: Dram,
     pub period: Period,
     /// DRAM scheduler of the machine.
     pub scheduler: String,
-    /// Times that are cycles of another clock: see [`clock_warnings`].
+    /// Warnings of times in cycles of another clock, see [`clock_warnings`].
     pub warnings: Vec<String>,
 }
 
 impl Device {
-    /// The channels of a machine (see [`load`](warpmem_machine::load)), with the overrides.
+    /// Loads the channels of a machine (see [`load`](warpmem_machine::load)), with the overrides.
     ///
     /// With a standard, `name[:organisation[:speed]]`, the device is one channel of it, with the
     /// queues and policies of the machine, mapped row, bank, column from the most significant bit
-    /// down. The default organisation is the first that is modelled; the default speed has the name
-    /// of the organisation, or is the first.
+    /// down. The default organisation is the first modelled one; the default speed has the name of
+    /// the organisation, or is the first.
     ///
     /// # Errors
-    /// [`StandaloneError::Machine`]: an unknown name, or keys that do not fit.
+    /// Returns [`StandaloneError::Machine`] for an unknown name, or keys that do not fit.
     pub fn load(
         machine: &str,
         standard: Option<&str>,
@@ -68,7 +68,7 @@ fn apply(text: &str, machine: &mut Machine) -> Result<(String, Clock), StandardE
     Ok((format!("{}:{organisation}:{speed}", name.standard), clock))
 }
 
-/// Row, bank, column from the most significant bit down.
+/// Returns the map row, bank, column from the most significant bit down.
 fn address(organisation: &Organisation, dram: &Dram) -> Address {
     let columns = dram.row_bytes / dram.burst_bytes();
     let fields = [
@@ -91,7 +91,7 @@ fn address(organisation: &Organisation, dram: &Dram) -> Address {
     }
 }
 
-/// Bytes after which the next channel follows.
+/// Bytes between changes of the channel.
 const INTERLEAVE: u32 = 256;
 
 #[cfg(test)]

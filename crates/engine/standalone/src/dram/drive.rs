@@ -1,4 +1,5 @@
-//! Runs channels in parallel, each fed as fast as it accepts requests.
+//! The driver: runs channels in parallel, each fed as fast as it accepts requests. It owns time and
+//! the requests in flight; the channels decide everything else.
 
 use super::feed::{Arrival, Feed};
 use super::{Device, Outcome, StandaloneError, Stream};
@@ -11,32 +12,34 @@ use warpmem_sim::{DramCycle, Histogram};
 /// The results of one channel.
 #[derive(Clone, Debug)]
 pub struct ChannelOutcome {
-    /// Up to the end of its last data.
+    /// Counts up to the end of its last data.
     pub counts: ChannelResult,
     /// Cycles from entering the channel's queue to the last datum.
     pub read_latency: Histogram,
     pub write_latency: Histogram,
-    /// Of requests with a cycle of their own: how long after it the queue took them.
+    /// Delay from the cycle of a request until the queue accepts it, for requests with a cycle.
     pub delay: Histogram,
-    /// What the scheduler counted.
+    /// The scheduler's own counts.
     pub counters: Vec<Counter>,
 }
 
 /// Receives the number of requests that have been served since its last call; may end the run.
 pub type Progress<'a> = &'a mut dyn FnMut(u64) -> ControlFlow<()>;
 
-/// A channel with work is stuck after this many cycles in which no request entered or left, although it
+/// Cycles without an arrival or a completion after which a channel with work is stuck, although it
 /// may still be refreshing.
 const PATIENCE: u64 = 1 << 26;
 
 /// Requests served between two reports of progress.
 const REPORT: u64 = 1 << 16;
 
-/// Sends the stream to channels under this scheduler, until everything is served. Channels wait for no other's
-/// requests; time is common to all, so that schedulers of several channels may exchange messages.
+/// Sends the stream to channels under this scheduler, until everything is served. Channels do not
+/// wait for each other's requests; they share one time, so that schedulers of several channels may
+/// exchange messages.
 ///
 /// # Errors
-/// [`StandaloneError`]: the stream or scheduler is impossible, a file cannot be read, or `progress` ended the run.
+/// Returns [`StandaloneError`] if the stream or scheduler is invalid, a file cannot be read, or
+/// `progress` ended the run.
 pub fn run(
     device: &Device,
     scheduler: &str,
@@ -46,7 +49,7 @@ pub fn run(
     run_with_log(device, scheduler, stream, progress, None)
 }
 
-/// As [`run`], with every command handed to `commands`, if given, as the run goes.
+/// Runs as [`run`] does, and hands every command to `commands`, if given, while the run proceeds.
 ///
 /// # Errors
 /// As [`run`].
@@ -98,7 +101,7 @@ fn report(unreported: &mut u64, progress: Progress<'_>) -> Result<(), Standalone
     }
 }
 
-/// Hands on the commands logged since the last time.
+/// Hands on the commands logged since the last call.
 fn hand_over(lanes: &mut [Lane], commands: &mut Option<&mut dyn CommandSink>) {
     let Some(sink) = commands else { return };
     for (index, lane) in (0..).zip(lanes) {
@@ -106,7 +109,7 @@ fn hand_over(lanes: &mut [Lane], commands: &mut Option<&mut dyn CommandSink>) {
     }
 }
 
-/// So many channels under one scheduler.
+/// Builds `count` channels under one scheduler.
 fn channels(
     device: &Device,
     scheduler: &str,
@@ -121,22 +124,22 @@ fn channels(
     Ok(Channel::family(&context, scheduler)?)
 }
 
-/// A channel and what is sent to it.
+/// A channel and the requests sent to it.
 struct Lane {
     number: u32,
     channel: Channel,
-    /// The requests still to come; the first waits to enter the channel.
+    /// The remaining requests; the first waits to enter the channel.
     feed: Feed,
-    /// The load of the last read that entered, unless it is known to be complete.
+    /// Load of the last read that entered, unless it is known to be complete.
     load: Option<u32>,
-    /// When the request in front of the feed may enter; [`DramCycle::NEVER`]: there is none, or no
-    /// room for it.
+    /// Cycle in which the first request of the feed may enter; [`DramCycle::NEVER`] if there is
+    /// none, or no room for it.
     entry: DramCycle,
-    /// The next event; [`DramCycle::NEVER`]: nothing will happen any more.
+    /// Cycle of the next event; [`DramCycle::NEVER`] if there is none.
     wake: DramCycle,
     /// End of the last data.
     end: DramCycle,
-    /// When a request entered last.
+    /// Cycle in which a request last entered.
     entered: DramCycle,
     read_latency: Histogram,
     write_latency: Histogram,
@@ -164,7 +167,7 @@ impl Lane {
         lane
     }
 
-    /// Lets requests enter and steps the channel. Returns how many requests were served.
+    /// Lets requests enter and steps the channel. Returns the number of requests served.
     fn step(&mut self, now: DramCycle) -> Result<u64, StandaloneError> {
         while self.entry <= now {
             self.enter(now)?;
@@ -185,7 +188,8 @@ impl Lane {
         Ok(served)
     }
 
-    /// Asks when the request in front may enter: once for each, and again when the channel was stepped.
+    /// Computes the cycle in which the first request may enter: once per request, and again after
+    /// each step of the channel.
     #[inline]
     fn look_ahead(&mut self) {
         self.entry = match self.feed.front() {
@@ -194,7 +198,7 @@ impl Lane {
         };
     }
 
-    /// The request in front enters the channel.
+    /// Moves the first request into the channel.
     fn enter(&mut self, now: DramCycle) -> Result<(), StandaloneError> {
         let Some(Arrival { request, due }) = self.feed.front() else { return Ok(()) };
         if let Some(due) = *due {
@@ -209,7 +213,7 @@ impl Lane {
         Ok(())
     }
 
-    /// A load is complete when the next read is of another, or there is none.
+    /// Ends the load of the last read if the next read is of another load, or there is none.
     fn end_load(&mut self, now: DramCycle) {
         let Some(load) = self.load else { return };
         let next = self.feed.front().map(|front| front.request);
@@ -219,8 +223,8 @@ impl Lane {
         }
     }
 
-    /// Ends the run if everything has been served. An error if it would end with work left, or never
-    /// end.
+    /// Ends the run if everything has been served. Returns an error if it would end with work left,
+    /// or never end.
     fn end_or_go_on(&mut self, now: DramCycle) -> Result<(), StandaloneError> {
         let pending = self.channel.pending();
         if pending == 0 && self.feed.front().is_none() {
@@ -259,7 +263,7 @@ mod tests {
         Complete(u32),
     }
 
-    /// FR-FCFS that remembers which loads it heard of.
+    /// FR-FCFS that records the loads reported to it.
     struct Listener(Arc<Mutex<Vec<Heard>>>);
 
     impl Scheduler for Listener {
@@ -315,7 +319,7 @@ mod tests {
         std::mem::take(&mut *heard)
     }
 
-    /// Before the next load's first request, and before time goes on.
+    /// Before the next load's first request, and before the next cycle.
     #[test]
     fn a_load_is_complete_with_its_last_request() {
         let load = |id| [Heard::Arrival(id), Heard::Arrival(id), Heard::Complete(id)];
@@ -339,7 +343,8 @@ mod tests {
         assert!(heard.contains(&Heard::Arrival(u32::MAX)));
     }
 
-    /// A scheduler that never picks leaves work that nothing will ever do, whether or not there are refreshes.
+    /// A scheduler that never picks leaves work that nothing will ever do, with or without
+    /// refreshes.
     #[test]
     fn a_stuck_channel_is_an_error() {
         struct Idle;

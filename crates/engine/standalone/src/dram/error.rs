@@ -1,11 +1,11 @@
-//! Why a standalone run of channels cannot be set up or continue.
+//! The reasons for which a standalone run of channels cannot be set up or continue.
 
 use std::io;
 use std::path::{Path, PathBuf};
 use warpmem_machine::MachineError;
 use warpmem_params::PolicyError;
 
-/// What is wrong, where, and what would be valid.
+/// An error with its place and the valid values.
 #[derive(Debug, thiserror::Error)]
 pub enum StandaloneError {
     #[error("failed to {action} {path}")]

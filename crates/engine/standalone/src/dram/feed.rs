@@ -1,4 +1,4 @@
-//! The requests of one channel, one after the other.
+//! The requests of one channel, in sequence.
 
 use super::file::{Access, AccessFile, Target};
 use super::map::Map;
@@ -24,33 +24,34 @@ pub(super) struct Feed {
     origin: Box<dyn Origin>,
     rate: Option<Rate>,
     asker: Asker,
-    /// Requests so far, including the one in front.
+    /// Requests so far, including the first.
     count: u64,
-    /// The request in front, if any is left.
+    /// First remaining request, if any.
     front: Arrival,
     is_empty: bool,
 }
 
-/// Makes requests, in order.
+/// A source of requests, in order.
 trait Origin {
-    /// Makes the next, all but its number, of the one before it; false at the end.
+    /// Makes the next request, except for its number, from the previous one; returns false at the
+    /// end.
     fn next(&mut self, asker: &mut Asker, next: &mut Arrival) -> Result<bool, StandaloneError>;
 
-    /// How a file is taken, where it does not say it.
+    /// Returns the interpretation of a file where its lines leave it open.
     fn note(&self) -> Option<&'static str> {
         None
     }
 }
 
 impl Arrival {
-    /// A request to this place, from whom `asker` says.
+    /// Sets the target of a request, with the source that `asker` gives.
     fn aim(&mut self, place: Place, bursts: u16, write: bool, asker: &mut Asker) {
         let Asked { sm, warp, load } = asker.next(write);
         let Place { bank, row } = place;
         self.request = Request { bank, row, write, bursts, sm, warp, load, ..self.request };
     }
 
-    /// What a file says of it takes precedence.
+    /// Replaces fields of the request by those that the file gives.
     fn correct(&mut self, access: &Access) {
         let request = &mut self.request;
         self.due = access.cycle;
@@ -62,8 +63,8 @@ impl Arrival {
 }
 
 impl Feed {
-    /// A feed for each channel of the stream. Each reads the file separately, so that none has to
-    /// keep what others have not taken yet.
+    /// Builds a feed for each channel of the stream. Each reads the file separately, so that none
+    /// buffers the requests of others.
     pub fn all(stream: &Stream, device: &Device) -> Result<Vec<Feed>, StandaloneError> {
         stream.check()?;
         let map = Arc::new(Map::new(&device.dram)?);
@@ -83,17 +84,17 @@ impl Feed {
         (0..channels).map(feed).collect()
     }
 
-    /// The request in front; none at the end.
+    /// Returns the first remaining request; none at the end.
     pub fn front(&self) -> Option<&Arrival> {
         (!self.is_empty).then_some(&self.front)
     }
 
-    /// How the file of the stream is taken, where it does not say it.
+    /// Returns the interpretation of the stream's file where its lines leave it open.
     pub fn note(&self) -> Option<&'static str> {
         self.origin.note()
     }
 
-    /// Moves the next request to the front.
+    /// Advances to the next request.
     pub fn advance(&mut self) -> Result<(), StandaloneError> {
         self.is_empty = !self.origin.next(&mut self.asker, &mut self.front)?;
         self.front.request.id = self.count as u32;
@@ -138,10 +139,10 @@ const NOBODY: Asked = Asked { sm: NOTHING.sm, warp: NOTHING.warp, load: NOTHING.
 struct Asker {
     sources: Sources,
     load: u32,
-    /// Requests of the load so far.
+    /// Requests of the current load so far.
     asked: u32,
     sm: u32,
-    /// Of its SM.
+    /// Warp within its SM.
     warp: u32,
 }
 
@@ -150,7 +151,7 @@ impl Asker {
         Asker { sources, load: 0, asked: 0, sm: 0, warp: 0 }
     }
 
-    /// A write counts, although it has no source.
+    /// Returns the source of the next request. A write counts, although it has no source.
     fn next(&mut self, write: bool) -> Asked {
         let Sources { sms, warps, group } = self.sources;
         let asked =
@@ -169,7 +170,7 @@ impl Asker {
     }
 }
 
-/// The part of the stream that goes to this channel.
+/// Builds the part of the stream that goes to this channel.
 fn origin(
     stream: &Stream,
     device: &Device,
@@ -214,7 +215,7 @@ struct Size {
 /// Draws reads and writes.
 struct Ops {
     random: Random,
-    /// Of [`DRAWN`] equally likely numbers, those that mean a read.
+    /// Number of reads among [`DRAWN`] equally likely values.
     reads: u64,
 }
 
@@ -226,7 +227,7 @@ impl Ops {
         Ops { random, reads: (mix.reads * DRAWN as f64).round() as u64 }
     }
 
-    /// Whether the next is a write. Where all are reads, nothing is drawn.
+    /// Returns whether the next request is a write. Draws nothing if all are reads.
     fn next(&mut self) -> bool {
         self.reads < DRAWN && self.random.below(DRAWN) >= self.reads
     }
@@ -239,7 +240,7 @@ struct Window {
 }
 
 impl Window {
-    /// The position of the request to an address, if it is in the channel.
+    /// Returns the position of the request to an address, if it is in the channel.
     fn place(&self, address: u64, size: Size) -> Option<Place> {
         self.map.place(address, size.bytes, self.channel)
     }
@@ -264,7 +265,7 @@ impl Origin for Walked {
 struct Strided {
     next: u64,
     stride: u64,
-    /// Remaining addresses, of all channels.
+    /// Remaining addresses of all channels.
     left: u64,
     size: Size,
     ops: Ops,
@@ -288,7 +289,7 @@ impl Origin for Strided {
 
 struct Filed {
     file: AccessFile,
-    /// Size of accesses that give none.
+    /// Size of accesses without one.
     size: Size,
     sources: Sources,
     window: Window,
@@ -314,7 +315,7 @@ impl Origin for Filed {
 }
 
 impl Filed {
-    /// The position of an access, if it is in the channel.
+    /// Returns the position of an access, if it is in the channel.
     fn place(&self, target: Target, size: Size) -> Result<Option<Place>, StandaloneError> {
         match target {
             Target::Address(address) => {
@@ -345,7 +346,7 @@ impl Filed {
         Err(self.file.out_of_range(address, capacity))
     }
 
-    /// Schedulers have tables with an entry for each SM and warp.
+    /// Checks the SM and warp of an access, because schedulers have tables with an entry for each.
     fn check_source(&self, access: &Access) -> Result<(), StandaloneError> {
         let (sms, warps) = (self.sources.sms, self.sources.warps_of_all());
         if let Some(sm) = access.sm.filter(|&sm| u32::from(sm) >= sms) {

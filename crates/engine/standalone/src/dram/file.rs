@@ -11,7 +11,7 @@ use warpmem_sim::DramCycle;
 use warpmem_support::files::inflate::inflated;
 use warpmem_support::files::input::Rereadable;
 
-/// One access of a file; fields that the file leaves out are none.
+/// One access of a file; fields that the file omits are none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Access {
     pub write: bool,
@@ -25,7 +25,7 @@ pub struct Access {
     pub pc: Option<u32>,
 }
 
-/// The place that an access goes to.
+/// The target of an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Target {
     /// Byte address.
@@ -56,7 +56,7 @@ impl Levels {
     }
 }
 
-/// Longest line.
+/// Longest line, bytes.
 const MAX_LINE: u64 = 4096;
 
 /// The accesses of a file in order, read on demand. The first line determines the format.
@@ -67,7 +67,7 @@ pub struct AccessFile {
     /// Number of the line in `text`, from 1.
     line: u64,
     format: Option<Format>,
-    /// The second access of the line last read, if it has two.
+    /// Second access of the last line, if it has two.
     second: Option<Access>,
     last_cycle: DramCycle,
     /// Whether an access has been read.
@@ -78,15 +78,15 @@ impl AccessFile {
     /// Opens a text file or a pipe, compressed or not.
     ///
     /// # Errors
-    /// [`StandaloneError::Io`].
+    /// Returns [`StandaloneError::Io`].
     pub fn open(path: &Path) -> Result<AccessFile, StandaloneError> {
         AccessFile::of(&Rereadable::of(path).map_err(StandaloneError::io("read", path))?)
     }
 
-    /// As [`AccessFile::open`], of a file that is read several times.
+    /// Opens, as [`AccessFile::open`], a file that is read several times.
     ///
     /// # Errors
-    /// [`StandaloneError::Io`].
+    /// Returns [`StandaloneError::Io`].
     pub fn of(input: &Rereadable) -> Result<AccessFile, StandaloneError> {
         let path = input.given();
         let file = File::open(input.place()).map_err(StandaloneError::io("open", path))?;
@@ -104,12 +104,12 @@ impl AccessFile {
         })
     }
 
-    /// The next access; none at the end.
+    /// Returns the next access; none at the end.
     ///
     /// # Errors
-    /// [`StandaloneError::Line`] for a line that is not in the format, or whose cycle is before
-    /// that of the previous line; [`StandaloneError::Empty`] at the end of a file without accesses;
-    /// [`StandaloneError::Io`].
+    /// Returns [`StandaloneError::Line`] for a line that is not in the format, or whose cycle is
+    /// before that of the previous line; [`StandaloneError::Empty`] at the end of a file without
+    /// accesses; [`StandaloneError::Io`].
     pub fn read(&mut self) -> Result<Option<Access>, StandaloneError> {
         if let Some(second) = self.second.take() {
             return Ok(Some(second));
@@ -133,17 +133,17 @@ impl AccessFile {
         if self.any { Ok(None) } else { Err(StandaloneError::Empty { path: self.path.clone() }) }
     }
 
-    /// How the file is taken, where its lines do not say it.
+    /// Returns the interpretation of the file where its lines leave it open.
     pub fn note(&self) -> Option<&'static str> {
         self.format.as_ref().and_then(Format::note)
     }
 
-    /// The error of an address in the line last read that lies beyond the map.
+    /// Returns the error of an address in the last line that lies beyond the map.
     pub(super) fn out_of_range(&self, address: u64, capacity: u64) -> StandaloneError {
         StandaloneError::Address { path: self.path.clone(), line: self.line, address, capacity }
     }
 
-    /// The error of a value in the line last read.
+    /// Returns the error of a value in the last line.
     pub(super) fn wrong(&self, value: &impl ToString, expected: String) -> StandaloneError {
         self.at(Problem { expected, found: value.to_string() })
     }

@@ -20,18 +20,18 @@ pub(super) struct Map {
     parts: Parts,
 }
 
-/// The numbers of the parts of a DRAM.
+/// The dimensions of a DRAM.
 struct Parts {
     channels: u32,
-    /// Of a channel.
+    /// Pseudo channels per channel.
     pseudo_channels: u32,
-    /// Of a pseudo channel.
+    /// Stacks per pseudo channel.
     stacks: u32,
-    /// Of a stack.
+    /// Groups per stack.
     groups: u32,
-    /// Of a group.
+    /// Banks per group.
     banks: u32,
-    /// Of a bank.
+    /// Rows per bank.
     rows: u32,
 }
 
@@ -47,8 +47,8 @@ impl Parts {
         }
     }
 
-    /// The parts that the levels of an access number, and how many there are of each; the column is not among them, as
-    /// a request does not depend on it.
+    /// Returns the dimensions that the levels of an access index, with their sizes; the column is
+    /// not among them, because a request does not depend on it.
     fn numbered(&self, levels: usize) -> Vec<(&'static str, u32)> {
         let all = self.groups * self.banks * self.stacks * self.pseudo_channels;
         let upper = match self.pseudo_channels {
@@ -65,7 +65,8 @@ impl Parts {
         [vec![("channel", self.channels)], between, vec![("row", self.rows)]].concat()
     }
 
-    /// The number of a bank in its channel: groups change fastest, then banks, stacks and pseudo channels.
+    /// Returns the number of a bank in its channel: groups change fastest, then banks, stacks and
+    /// pseudo channels.
     fn bank(&self, between: &[u32]) -> u32 {
         match *between {
             [bank] => bank,
@@ -99,7 +100,8 @@ impl Map {
         })
     }
 
-    /// Column commands of a request of this many bytes, or a message with the valid sizes.
+    /// Returns the column commands of a request of this many bytes, or a message with the valid
+    /// sizes.
     pub fn bursts(&self, bytes: u32) -> Result<u16, String> {
         let most = self.block.max(self.burst_bytes);
         let bursts = u16::try_from((bytes / self.burst_bytes).max(1)).ok();
@@ -108,8 +110,8 @@ impl Map {
             .ok_or_else(|| format!("a power of two up to {most}, a block that lies in one row"))
     }
 
-    /// The channel and the position that the levels of an access name; else the level that is out of range and how
-    /// many there are.
+    /// Returns the channel and the position of the levels of an access; else the level that is out
+    /// of range and its size.
     pub fn at_levels(&self, levels: &Levels) -> Result<(ChannelId, Place), (String, u32)> {
         let indices = levels.indices();
         for (&index, (part, count)) in indices.iter().zip(self.parts.numbered(indices.len())) {
@@ -122,7 +124,8 @@ impl Map {
         Ok((ChannelId(indices[0] as u16), Place { bank, row: RowId(indices[last]) }))
     }
 
-    /// The position of the block of this many bytes around an address, if it is in this channel.
+    /// Returns the position of the block of this many bytes around an address, if it is in this
+    /// channel.
     pub fn place(&self, address: u64, bytes: u32, channel: ChannelId) -> Option<Place> {
         let at = self.map.locate(address & !(u64::from(bytes) - 1));
         (at.channel == channel).then_some(Place { bank: at.bank, row: at.row })

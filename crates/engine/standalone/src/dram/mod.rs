@@ -1,4 +1,4 @@
-//! DRAM channels without a machine around them, driven by a stream of requests: generated
+//! DRAM channels without the rest of the machine, driven by a stream of requests: generated
 //! ([`Pattern`]) or read from a file ([`AccessFile`]). All times are cycles of the DRAM command
 //! clock.
 

@@ -20,7 +20,7 @@ pub enum Pattern {
 }
 
 impl Pattern {
-    /// Every pattern, with its name and what it does.
+    /// All patterns, each with its name and description.
     pub const ALL: [(&'static str, Pattern, &'static str); 4] = [
         ("sequential", Pattern::Sequential, "every bank in turn, each row to its end"),
         ("random", Pattern::Random, "a random row of a random bank at each visit"),
@@ -28,12 +28,12 @@ impl Pattern {
         ("round-robin", Pattern::RoundRobin, "every bank in turn, a new row at each visit"),
     ];
 
-    /// The pattern of this name.
+    /// Returns the pattern of this name.
     pub fn named(name: &str) -> Option<Pattern> {
         Pattern::ALL.iter().find(|(known, ..)| *known == name).map(|&(_, pattern, _)| pattern)
     }
 
-    /// As on the command line.
+    /// Returns the name as on the command line.
     pub fn name(self) -> &'static str {
         Pattern::ALL[self as usize].0
     }
@@ -45,12 +45,13 @@ pub(super) struct Geometry {
     bank_bits: u32,
     pseudo_bits: u32,
     row_bits: u32,
-    /// Of the number of a request within its row.
+    /// Bits of the number of a request within its row.
     request_bits: u32,
 }
 
 impl Geometry {
-    /// For requests of so many column commands each; a bank has two to the `row_bits` rows.
+    /// Builds the geometry for requests of `bursts` column commands each; a bank has two to the
+    /// `row_bits` rows.
     pub fn new(dram: &Dram, row_bits: u32, bursts: u32) -> Geometry {
         Geometry {
             bank_bits: dram.banks.ilog2(),
@@ -60,8 +61,8 @@ impl Geometry {
         }
     }
 
-    /// The bank of step `step`: round robin over pseudo channels, and within each over its banks,
-    /// with bank groups (the low bits) changing fastest.
+    /// Returns the bank of step `step`: round robin over pseudo channels, and within each over its
+    /// banks, with bank groups (the low bits) changing fastest.
     fn bank(&self, step: u64) -> BankId {
         let (pseudo, bank) = (low(step, self.pseudo_bits), step >> self.pseudo_bits);
         let bits = self.bank_bits - self.pseudo_bits;
@@ -97,7 +98,7 @@ pub(super) struct Walk {
 }
 
 impl Walk {
-    /// `locality` requests at each visit of a row.
+    /// Builds a walk with `locality` requests at each visit of a row.
     pub fn new(
         pattern: Pattern,
         geometry: Geometry,

@@ -12,17 +12,17 @@ pub struct Period {
 }
 
 impl Period {
-    /// The period of a clock with this many MHz, above 0.
+    /// Returns the period of a clock with this many MHz, above 0.
     pub fn of_mhz(mhz: u32) -> Period {
         Period { picoseconds: 1_000_000, per: mhz.into() }
     }
 
-    /// The period of the clock of a standard.
+    /// Returns the period of the clock of a standard.
     pub fn of_clock(clock: Clock) -> Period {
         Period { picoseconds: clock.tck_ps.into(), per: clock.ticks_per_clock.into() }
     }
 
-    /// Length in nanoseconds, for tables.
+    /// Returns the length in nanoseconds, for tables.
     pub fn nanoseconds(self) -> f64 {
         self.picoseconds as f64 / self.per as f64 / 1000.0
     }
@@ -51,7 +51,7 @@ enum Unit {
 const GIGABYTES: &str = "GB/s";
 
 impl RateText {
-    /// Reads `0.25` or `20GB/s`; a message that says what would be valid otherwise.
+    /// Parses `0.25` or `20GB/s`; an error states the valid forms.
     pub fn parse(text: &str) -> Result<RateText, String> {
         let (number, unit) = match text.strip_suffix(GIGABYTES) {
             Some(number) => (number.trim_end(), Unit::GigabytesPerSecond),
@@ -64,7 +64,7 @@ impl RateText {
         Ok(RateText { value, unit })
     }
 
-    /// The rate of requests of this many bytes each.
+    /// Returns the rate of requests of this many bytes each.
     pub fn rate(self, bytes: u32, period: Period) -> Rate {
         let Decimal { mantissa, scale } = self.value;
         match self.unit {
@@ -95,7 +95,7 @@ impl fmt::Display for RateText {
 }
 
 impl Rate {
-    /// The first cycle in which the request with this number, from 0, may arrive.
+    /// Returns the first cycle in which the request with this number, from 0, may arrive.
     pub fn due(self, number: u64) -> DramCycle {
         let cycles = (u128::from(number) * self.cycles).div_ceil(self.requests);
         u64::try_from(cycles).map_or(DramCycle::NEVER, DramCycle::new)

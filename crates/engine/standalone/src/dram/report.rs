@@ -1,4 +1,4 @@
-//! The results of a run: a row for all channels together, and one for each.
+//! The results of a run: a row for all channels together, and one per channel.
 
 use super::{ChannelOutcome, Device};
 use std::ops::Range;
@@ -16,7 +16,7 @@ pub struct Outcome {
     /// The stream with all its parameters.
     pub stream: String,
     pub scheduler: String,
-    /// How the file of the stream is taken, where it does not say it.
+    /// Interpretation of the stream's file where its lines leave it open.
     pub note: Option<&'static str>,
     pub channels: Vec<ChannelOutcome>,
 }
@@ -25,7 +25,7 @@ pub struct Outcome {
 pub struct Row {
     run: Arc<Outcome>,
     channels: Range<usize>,
-    /// The channels added up.
+    /// Sum over the channels.
     counts: ChannelResult,
     banks: BankResult,
     read_latency: Histogram,
@@ -33,7 +33,7 @@ pub struct Row {
     delay: Histogram,
 }
 
-/// The row of all channels together, followed by one for each if there are several.
+/// Returns the row of all channels together, followed by one per channel if there are several.
 pub fn rows(run: Outcome) -> Vec<Row> {
     let run = Arc::new(run);
     let count = run.channels.len();
@@ -61,7 +61,7 @@ impl Row {
         }
     }
 
-    /// The channel's number; none in the row of all together.
+    /// Returns the channel's number; none for the row of all channels.
     pub fn channel(&self) -> Option<u64> {
         let is_one = self.run.channels.len() > 1 && self.channels.len() == 1;
         is_one.then_some(self.channels.start as u64)
@@ -71,7 +71,7 @@ impl Row {
         &self.run.scheduler
     }
 
-    /// What the scheduler counted, by name.
+    /// Returns the scheduler's own counts, by name.
     pub fn counters(&self) -> Vec<Counter> {
         let mut sums: Vec<Counter> = Vec::new();
         for counter in self.outcomes().iter().flat_map(|channel| &channel.counters) {
@@ -87,7 +87,7 @@ impl Row {
         &self.run.channels[self.channels.clone()]
     }
 
-    /// Cycles until the last data of the last channel to end.
+    /// Returns the cycles until the last data of the last channel.
     fn cycles(&self) -> u64 {
         self.outcomes().iter().map(|channel| channel.counts.cycles).max().unwrap_or(0)
     }
@@ -96,14 +96,14 @@ impl Row {
         self.banks.columns() * u64::from(self.run.device.dram.burst_bytes())
     }
 
-    /// Sum over channels, each until the end of its own last data.
+    /// Returns the sum over channels, each until the end of its own last data.
     fn energy(&self) -> Option<Energy> {
         let device = &self.run.device;
         let activity = Activity::new(&self.counts, &self.banks);
         Energy::of(&device.dram, device.period.nanoseconds(), &activity)
     }
 
-    /// Bytes that the data buses could have moved.
+    /// Returns the bytes that the data buses could have moved.
     fn possible_bytes(&self) -> u64 {
         let per_cycle = u64::from(self.run.device.dram.bytes_per_cycle());
         per_cycle * self.channels.len() as u64 * self.cycles()
@@ -114,7 +114,7 @@ impl Row {
     }
 }
 
-/// The columns of a row, in the order of the tables.
+/// Returns the columns of a row, in the order of the tables.
 pub fn columns() -> Vec<Column<Row>> {
     let mut columns = identity();
     columns.extend(bandwidth());
@@ -258,7 +258,7 @@ fn commands() -> Vec<Column<Row>> {
     ]
 }
 
-/// Mean, percentiles and maximum, in cycles and in nanoseconds.
+/// Adds mean, percentiles and maximum, in cycles and in nanoseconds.
 fn latency(
     name: &'static str,
     of_what: &'static str,

@@ -14,33 +14,33 @@ pub struct Stream {
     /// Size of a request in bytes, a power of two: an aligned block. Lines of a file may give their
     /// own size. A size below that of a column command counts as one column command.
     pub bytes: u32,
-    /// Rate of requests to each channel; none: as fast as it accepts them, or as the file says.
+    /// Rate of requests to each channel; none: as fast as it accepts them, or as the file states.
     pub rate: Option<RateText>,
     pub sources: Sources,
 }
 
-/// Where the requests of a stream come from.
+/// The origin of the requests of a stream.
 #[derive(Clone, Debug)]
 pub enum Origin {
     /// By banks and rows: a separate walk for each of `channels` channels.
     Pattern { pattern: Pattern, locality: u32, channels: u32, mix: Mix },
     /// By addresses from 0 on, `stride` bytes apart, wrapping around at the end of the map.
     Strided { stride: u64, mix: Mix },
-    /// From a file: see [`AccessFile`](super::AccessFile).
+    /// From a file, see [`AccessFile`](super::AccessFile).
     File(Rereadable),
 }
 
 impl Origin {
-    /// The accesses of a file or pipe.
+    /// Opens the accesses of a file or pipe.
     ///
     /// # Errors
-    /// [`StandaloneError::Io`].
+    /// Returns [`StandaloneError::Io`].
     pub fn file(path: &Path) -> Result<Origin, StandaloneError> {
         Rereadable::of(path).map(Origin::File).map_err(StandaloneError::io("read", path))
     }
 }
 
-/// What generated streams have in common.
+/// Parameters common to all generated streams.
 #[derive(Clone, Copy, Debug)]
 pub struct Mix {
     /// Requests to all channels together.
@@ -56,7 +56,7 @@ pub struct Mix {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sources {
     pub sms: u32,
-    /// Warps of each SM.
+    /// Warps per SM.
     pub warps: u32,
     pub group: u32,
 }
@@ -68,7 +68,7 @@ const MOST_CHANNELS: u32 = 1 << 10;
 const MOST_WARPS: u32 = 1 << 10;
 
 impl Stream {
-    /// Requests to all channels together, if known.
+    /// Returns the requests to all channels together, if known.
     pub fn requests(&self) -> Option<u64> {
         match &self.origin {
             Origin::Pattern { mix, .. } | Origin::Strided { mix, .. } => Some(mix.requests),
@@ -76,7 +76,7 @@ impl Stream {
         }
     }
 
-    /// The channels that it uses.
+    /// Returns the number of channels that it uses.
     pub(super) fn channels(&self, dram: &Dram) -> u32 {
         match self.origin {
             Origin::Pattern { channels, .. } => channels,

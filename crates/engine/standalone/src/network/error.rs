@@ -1,9 +1,9 @@
-//! Why a standalone run of a network cannot be set up or continue.
+//! The reasons for which a standalone run of a network cannot be set up or continue.
 
 use warpmem_machine::MachineError;
 use warpmem_params::PolicyError;
 
-/// What is wrong, where, and what would be valid.
+/// An error with its place and the valid values.
 #[derive(Debug, thiserror::Error)]
 pub enum StandaloneError {
     #[error("`{option}` = {value} is not valid; valid: {valid}")]

@@ -16,10 +16,10 @@ struct Packet {
     left: u64,
 }
 
-/// Times of the packets generated in the window, and what arrived in the window.
+/// Times of the packets generated in the window, and the packets that arrived in the window.
 #[derive(Debug, Default)]
 pub(super) struct Counts {
-    /// Of the packets generated in the window: cycles from generation to arrival.
+    /// Cycles from generation to arrival, for the packets generated in the window.
     pub latency: Histogram,
     /// Sums of two parts of it: the wait at the source, and the cycles from there on in an empty
     /// network.
@@ -51,8 +51,8 @@ pub(super) struct Flow<'a> {
 }
 
 impl<'a> Flow<'a> {
-    /// `load` is in flits per source and cycle; `zero_load_by_pair` is the cycles of a packet in an
-    /// empty network, by source and destination.
+    /// Builds the sources. `load` is in flits per source and cycle; `zero_load_by_pair` is the
+    /// cycles of a packet in an empty network, by source and destination.
     pub fn new(
         setup: &'a Setup,
         zero_load_by_pair: &'a [u64],
@@ -78,17 +78,17 @@ impl<'a> Flow<'a> {
         }
     }
 
-    /// Packets that the network or its ports hold.
+    /// Returns the packets that the network or its ports hold.
     pub fn on_way(&self) -> u64 {
         self.sent - self.arrived
     }
 
-    /// Packets that have arrived.
+    /// Returns the packets that have arrived.
     pub fn arrived(&self) -> u64 {
         self.arrived
     }
 
-    /// Whether all packets of the window have arrived.
+    /// Returns whether all packets of the window have arrived.
     pub fn is_done(&self) -> bool {
         self.past == self.sources.len() && self.counts.missing == 0
     }

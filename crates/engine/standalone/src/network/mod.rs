@@ -1,5 +1,5 @@
-//! A network without a machine around it: terminals send packets at random times to destinations of
-//! a [`Pattern`], at several offered loads. All times are network cycles.
+//! A network without the rest of the machine: terminals send packets at random times to
+//! destinations of a [`Pattern`], at several offered loads. All times are network cycles.
 //!
 //! Every point is measured as by Dally and Towles (Principles and Practices of Interconnection
 //! Networks, sections 23.1 and 24.3): sources have infinite queues, and packets are drawn

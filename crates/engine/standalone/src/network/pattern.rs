@@ -1,5 +1,5 @@
-//! Where packets go: the traffic patterns of Dally and Towles (2004), section 3.2, and those of a
-//! GPU's memory system.
+//! Destinations of packets: the traffic patterns of Dally and Towles (2004), section 3.2, and those
+//! of a GPU's memory system.
 
 use super::StandaloneError;
 use super::source::Chance;
@@ -52,7 +52,7 @@ macro_rules! plain {
     };
 }
 
-/// Every pattern.
+/// All patterns.
 pub static PATTERNS: Registry<Kind, ()> = Registry {
     slot: "pattern",
     entries: &[
@@ -86,7 +86,7 @@ pub static PATTERNS: Registry<Kind, ()> = Registry {
 /// The terminals that a pattern is applied to.
 #[derive(Clone, Copy, Debug)]
 pub struct PatternContext {
-    /// Nodes that all send and receive; [`PatternContext::NODES`] by default.
+    /// Number of nodes that all send and receive; [`PatternContext::NODES`] by default.
     pub nodes: Option<usize>,
     pub sms: usize,
     pub slices: usize,
@@ -97,13 +97,13 @@ impl PatternContext {
     /// Most terminals of a network.
     const MOST: usize = 256;
 
-    /// The nodes of patterns between nodes.
+    /// Returns the number of nodes, for patterns between nodes.
     fn nodes(&self) -> Result<usize, StandaloneError> {
         let nodes = self.nodes.unwrap_or(PatternContext::NODES);
         valid_nodes(nodes, (2..=PatternContext::MOST).contains(&nodes), "2 to 256")
     }
 
-    /// Refuses a number of nodes where the machine's terminals are used.
+    /// Rejects a number of nodes for patterns that use the machine's terminals.
     fn no_nodes(&self) -> Result<(), StandaloneError> {
         let Some(nodes) = self.nodes else { return Ok(()) };
         valid_nodes(nodes, false, "none: the terminals are the machine's SMs and slices").map(drop)
@@ -114,10 +114,10 @@ fn valid_nodes(nodes: usize, is_valid: bool, valid: &str) -> Result<usize, Stand
     if is_valid { Ok(nodes) } else { Err(StandaloneError::option("nodes", &nodes, valid)) }
 }
 
-/// Who sends to whom.
+/// The destinations of every source.
 #[derive(Clone, Debug)]
 pub struct Pattern {
-    /// Nodes that send and receive; none: the machine's SMs and slices.
+    /// Number of nodes that send and receive; none: the machine's SMs and slices.
     pub(super) nodes: Option<usize>,
     pub(super) direction: Direction,
     pub(super) sources: usize,
@@ -129,17 +129,17 @@ pub struct Pattern {
 enum Rule {
     /// Any of the destinations.
     Any,
-    /// By source.
+    /// One destination per source.
     One(Vec<usize>),
     /// One of these with the given probability, otherwise any destination.
     Some { hot: Vec<usize>, fraction: f64, chance: Chance },
 }
 
 impl Pattern {
-    /// The pattern that `text` names.
+    /// Builds the pattern that `text` names.
     ///
     /// # Errors
-    /// The name is unknown, or the pattern does not fit the terminals.
+    /// Returns an error if the name is unknown, or the pattern does not fit the terminals.
     pub fn new(text: &str, context: &PatternContext) -> Result<Pattern, StandaloneError> {
         let between = |rule| {
             let nodes = context.nodes()?;
@@ -187,7 +187,7 @@ impl Pattern {
         }
     }
 
-    /// Where a packet of `source` goes.
+    /// Returns the destination of a packet of `source`.
     pub(super) fn destination(&self, source: usize, random: &mut Random) -> usize {
         match &self.rule {
             Rule::One(to) => to[source],
@@ -198,7 +198,7 @@ impl Pattern {
         }
     }
 
-    /// The fraction of the packets of `source` that go to `destination`.
+    /// Returns the fraction of the packets of `source` that go to `destination`.
     pub(super) fn share(&self, source: usize, destination: usize) -> f64 {
         let any = 1.0 / self.destinations as f64;
         match &self.rule {
@@ -211,8 +211,8 @@ impl Pattern {
         }
     }
 
-    /// The load at which the most frequent destination receives a flit in every cycle, or each
-    /// source sends one: no network accepts more.
+    /// Returns the load at which the most frequent destination receives a flit in every cycle, or
+    /// each source sends one: no network accepts more.
     pub fn capacity(&self) -> f64 {
         let taken = |to| (0..self.sources).map(|from| self.share(from, to)).sum::<f64>();
         let most = (0..self.destinations).map(taken).fold(1.0, f64::max);
@@ -258,7 +258,7 @@ mod tests {
         assert_eq!(unsaid.sources, PatternContext::NODES);
     }
 
-    /// Of every pattern; 4 standard deviations of a binomial variable.
+    /// Every pattern; 4 standard deviations of a binomial variable.
     #[test]
     fn packets_go_where_the_shares_say() {
         const DRAWS: usize = 20_000;

@@ -20,7 +20,7 @@ pub struct Curve {
     /// Cycles that a packet takes through the empty network, by source and then destination; 0 for
     /// pairs without traffic.
     zero_load_by_pair: Arc<[u64]>,
-    /// The mean of these over all packets.
+    /// Mean of these over all packets.
     zero_load: f64,
 }
 
@@ -31,7 +31,7 @@ pub struct Point {
     /// Flits per source and cycle.
     pub load: f64,
     pub(super) zero_load: f64,
-    /// See [`Counts`].
+    /// Counts of the window, see [`Counts`].
     pub(super) counts: Arc<Counts>,
     /// Flits over each link in the window.
     pub(super) links: Vec<u64>,
@@ -41,7 +41,8 @@ impl Curve {
     /// Measures the empty network, packet by packet.
     ///
     /// # Errors
-    /// The topology or the arbiter is unknown or does not fit, or the network has a fault.
+    /// Returns an error if the topology or the arbiter is unknown or does not fit, or the network
+    /// has a fault.
     pub fn new(setup: Setup) -> Result<Curve, StandaloneError> {
         let pattern = &setup.pattern;
         let (sources, destinations) = (pattern.sources, pattern.destinations);
@@ -62,7 +63,8 @@ impl Curve {
     /// Sends packets at a load of this many flits per source and cycle, above 0 and at most 1.
     ///
     /// # Errors
-    /// The load is not valid, the network has a fault, or `progress` ended the run.
+    /// Returns an error if the load is not valid, the network has a fault, or `progress` ended the
+    /// run.
     pub fn measure(&self, load: f64, progress: Progress<'_>) -> Result<Point, StandaloneError> {
         if !(load > 0.0 && load <= 1.0) {
             return Err(StandaloneError::option("rate", &load, "above 0 and at most 1"));
@@ -116,7 +118,7 @@ impl Run<'_, '_> {
         Ok(())
     }
 
-    /// Nothing will ever happen again: there are no packets, or they are stuck.
+    /// Checks for deadlock when no event is left: there are no packets, or they are stuck.
     fn at_rest(&self, cycle: u64) -> Result<(), StandaloneError> {
         match self.flow.on_way() {
             0 => Ok(()),
@@ -134,7 +136,7 @@ impl Run<'_, '_> {
     }
 }
 
-/// Cycles that a packet takes through an empty network.
+/// Returns the cycles that a packet takes through an empty network.
 fn probe(rig: &mut Rig, source: usize, destination: usize) -> Result<u64, StandaloneError> {
     let sent = rig.now() + 1;
     rig.push(source, destination, sent);

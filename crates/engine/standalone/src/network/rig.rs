@@ -11,15 +11,15 @@ use warpmem_sim::{
 
 /// The terminals. A source is stepped when the network has taken a packet from it.
 pub(super) trait Terminals {
-    /// In this cycle the network has taken a packet from the port of a source, which now holds
+    /// Called when the network has taken a packet from the port of a source, which now holds
     /// `held`.
     fn taken(&mut self, source: usize, held: usize, cycle: u64, entrance: &mut Entrance);
 
-    /// A packet has arrived at its destination.
+    /// Called when a packet has arrived at its destination.
     fn arrived(&mut self, packet: RequestId, cycle: u64);
 }
 
-/// The way into the network for a source.
+/// Access of a source to the network.
 pub(super) struct Entrance<'a, 'b> {
     port: PortId,
     direction: Direction,
@@ -27,7 +27,7 @@ pub(super) struct Entrance<'a, 'b> {
 }
 
 impl Entrance<'_, '_> {
-    /// Whether there is room for a packet.
+    /// Returns whether there is room for a packet.
     pub fn has_room(&self) -> bool {
         self.ctx.regions[0].fabric.room(self.port) > 0
     }
@@ -53,14 +53,14 @@ impl Entrance<'_, '_> {
     }
 }
 
-/// A network, ports before and behind it, and when each is stepped. Its cycles are ticks.
+/// A network, its input and output ports, and the schedule of their steps. Its cycles are ticks.
 pub(super) struct Rig {
     bench: Bench,
     network: Box<dyn Topology>,
     direction: Direction,
     inputs: Vec<PortId>,
     outputs: Vec<PortId>,
-    /// Packets that a port before the network holds.
+    /// Capacity of an input port, packets.
     room: usize,
     /// Cycle of the last step.
     now: u64,
@@ -71,8 +71,10 @@ fn unit(domain: Domain, index: usize) -> UnitId {
 }
 
 impl Rig {
+    /// Builds the network of a setup.
+    ///
     /// # Errors
-    /// The topology or the arbiter is unknown or does not fit.
+    /// Returns an error if the topology or the arbiter is unknown or does not fit.
     pub fn new(setup: &Setup) -> Result<Rig, StandaloneError> {
         let Setup { machine, pattern, .. } = setup;
         let (sources, destinations) = (pattern.sources, pattern.destinations);
@@ -82,7 +84,8 @@ impl Rig {
         let fabric = &mut bench.region.fabric;
         let direction = pattern.direction;
         let network = unit(Domain::Network, direction as usize);
-        // As many as may leave in a cycle: a source refills its port after the network's step.
+        // Enough for the packets that may leave in a cycle: a source refills its port after the
+        // network's step.
         let room = machine.network.input_speedup as usize;
         let input = |n| fabric.add_port("source", n, room, unit(Domain::Core, n), network);
         let inputs: Vec<PortId> = (0..sources).map(input).collect();
@@ -100,17 +103,17 @@ impl Rig {
         Ok(Rig { bench, network, direction, inputs, outputs, room, now: 0 })
     }
 
-    /// Limit of the addresses of packets, bytes.
+    /// Returns the limit of the addresses of packets, bytes.
     pub fn address_space(&self) -> u64 {
         self.bench.map.capacity()
     }
 
-    /// Time of the last event.
+    /// Returns the time of the last event.
     pub fn now(&self) -> u64 {
         self.now
     }
 
-    /// Time of the next event.
+    /// Returns the time of the next event.
     pub fn next(&self) -> Option<u64> {
         self.bench.next().map(|at| at.0)
     }
@@ -153,12 +156,12 @@ impl Rig {
         });
     }
 
-    /// Flits that have passed each link.
+    /// Returns the flits that have passed each link.
     pub fn passed(&self) -> Vec<u64> {
         self.network.links().iter().map(|link| link.flits).collect()
     }
 
-    /// Describes what is in flight, for messages.
+    /// Describes the packets in flight, for messages.
     pub fn describe(&self) -> Vec<String> {
         self.network.describe().into_iter().chain(self.bench.region.fabric.occupied()).collect()
     }

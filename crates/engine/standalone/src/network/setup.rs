@@ -1,18 +1,18 @@
-//! What is measured.
+//! The setup of a measurement.
 
 use super::{Pattern, PatternContext, StandaloneError};
 use warpmem_machine::Machine;
 
-/// When packets are counted.
+/// The window in which packets are counted.
 #[derive(Clone, Copy, Debug)]
 pub struct Window {
-    /// Cycles before it.
+    /// Cycles before the window.
     pub warmup: u64,
     pub cycles: u64,
 }
 
 impl Window {
-    /// The first cycle after it.
+    /// Returns the first cycle after the window.
     pub(super) fn end(self) -> u64 {
         self.warmup + self.cycles
     }
@@ -21,8 +21,8 @@ impl Window {
         (self.warmup..self.end()).contains(&cycle)
     }
 
-    /// The run is given up in this cycle. A network that accepts a fifth of the offered load has
-    /// delivered the packets of the window by then.
+    /// Returns the cycle in which the run is abandoned. A network that accepts a fifth of the
+    /// offered load has delivered the packets of the window by then.
     pub(super) fn limit(self) -> u64 {
         5 * self.end() + 10_000
     }
@@ -31,9 +31,9 @@ impl Window {
 /// A network and its traffic, except for the load.
 #[derive(Clone, Debug)]
 pub struct Setup {
-    /// The machine of the network, with topology and arbiter. All its clocks are equal.
+    /// Machine of the network, with topology and arbiter. All its clocks are equal.
     pub(super) machine: Machine,
-    /// The pattern as given by the user.
+    /// Pattern as given by the user.
     pub(super) pattern_text: String,
     pub(super) pattern: Pattern,
     pub(super) packet_flits: u64,
@@ -46,10 +46,10 @@ const MOST_CYCLES: u64 = 1 << 40;
 const MOST_FLITS: u64 = 1 << 16;
 
 impl Setup {
-    /// The network of `machine`, with packets of `packet_flits` flits.
+    /// Builds the setup of the network of `machine`, with packets of `packet_flits` flits.
     ///
     /// # Errors
-    /// The pattern or a number is not valid.
+    /// Returns an error if the pattern or a number is not valid.
     pub fn new(
         machine: &Machine,
         pattern: &str,
@@ -78,7 +78,7 @@ impl Setup {
         Ok(Setup { machine, pattern_text, pattern, packet_flits, seed, window })
     }
 
-    /// The same traffic with another topology and another arbitration rule.
+    /// Returns the same traffic with another topology and another arbitration rule.
     pub fn with(&self, topology: &str, arbiter: &str) -> Setup {
         let mut setup = self.clone();
         topology.clone_into(&mut setup.machine.policy.topology);
@@ -86,23 +86,23 @@ impl Setup {
         setup
     }
 
-    /// The most flits per source and cycle that any network accepts of this traffic.
+    /// Returns the most flits per source and cycle that any network accepts of this traffic.
     pub fn capacity(&self) -> f64 {
         self.pattern.capacity()
     }
 
-    /// The loads to measure where none are given: even steps up to the capacity, and as far beyond
-    /// it as needed to saturate a network that comes close to it.
+    /// Returns the default loads: even steps up to the capacity, and as far beyond it as needed to
+    /// saturate a network that comes close to it.
     pub fn loads(&self) -> Vec<f64> {
         steps(self.capacity())
     }
 }
 
-/// Steps up to the load that no network exceeds, and up to the end.
+/// Number of steps up to the capacity, and up to the end.
 const STEPS: u32 = 20;
 const ALL_STEPS: u32 = 24;
 
-/// Rounded to six decimals, to remove the error of binary fractions.
+/// Returns steps rounded to six decimals, to remove the error of binary fractions.
 fn steps(capacity: f64) -> Vec<f64> {
     let load = |n: u32| (capacity * f64::from(n) / f64::from(STEPS) * 1e6).round() / 1e6;
     (1..=ALL_STEPS).map(load).take_while(|&load| load <= 1.0).collect()

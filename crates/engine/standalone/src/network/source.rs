@@ -4,21 +4,21 @@ use std::collections::VecDeque;
 use warpmem_sim::RequestId;
 use warpmem_support::random::Random;
 
-/// The chance of an event.
+/// The probability of an event.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Chance {
-    /// Times 2^64.
+    /// Probability times 2^64.
     of: u128,
 }
 
 impl Chance {
-    /// `probability` lies between 0 and 1.
+    /// Builds the chance; `probability` is between 0 and 1.
     pub fn new(probability: f64) -> Chance {
         // A product with a power of two is exact.
         Chance { of: (probability * 2f64.powi(64)) as u128 }
     }
 
-    /// Draws whether it happens.
+    /// Draws the event.
     pub fn falls(self, random: &mut Random) -> bool {
         u128::from(random.bits()) < self.of
     }
@@ -32,24 +32,24 @@ impl Chance {
 pub(super) struct Source {
     random: Random,
     chance: Chance,
-    /// See [`Source::drawn`].
+    /// First cycle not drawn yet, see [`Source::drawn`].
     cycle: u64,
     /// Packets in the port to the network, in order.
     pub in_port: VecDeque<RequestId>,
 }
 
 impl Source {
-    /// No packet is generated before `first`.
+    /// Builds a source that generates no packet before `first`.
     pub fn new(random: Random, chance: Chance, first: u64) -> Source {
         Source { random, chance, cycle: first, in_port: VecDeque::new() }
     }
 
-    /// The first cycle that has not been drawn yet.
+    /// Returns the first cycle that has not been drawn yet.
     pub fn drawn(&self) -> u64 {
         self.cycle
     }
 
-    /// The cycle in which its next packet is generated, if it is before `end`.
+    /// Returns the cycle in which its next packet is generated, if it is before `end`.
     pub fn generate(&mut self, end: u64) -> Option<u64> {
         while self.cycle < end {
             self.cycle += 1;
@@ -76,7 +76,7 @@ mod tests {
         assert_eq!(cycles(0.0, 0, 1000), [0; 0]);
     }
 
-    /// Bernoulli: the rate is met, and a packet says nothing of the next cycle.
+    /// A Bernoulli process: the rate is met, and packets of successive cycles are independent.
     #[test]
     fn cycles_are_independent_of_each_other() {
         const END: usize = 100_000;

@@ -1,14 +1,14 @@
-//! Closed forms, and what a network must hold to at any load.
+//! Closed forms, and invariants of a network at any load.
 
 use super::*;
 use std::ops::ControlFlow;
 use warpmem_machine::{Machine, load};
 use warpmem_network::TOPOLOGIES;
 
-/// Router and link of the test's machine together.
+/// Latency of router and link of the test's machine together.
 const HOP: u64 = 5;
 
-/// Buffers are out of the way.
+/// Returns a machine with buffers large enough not to limit it.
 fn machine(overrides: &[&str]) -> Machine {
     let wires = [
         "network.router_latency=3",
@@ -59,7 +59,7 @@ fn an_empty_network_takes_its_hop_and_the_flits() {
     }
 }
 
-/// By hand, from links between nodes of a mesh of 4 × 4, and a router more.
+/// By hand, from links between nodes of a mesh of 4 × 4, plus one router.
 #[test]
 fn the_empty_network_is_weighted_as_the_pattern_has_it() {
     // 12 nodes to the next in their row, 3 to the first of the next row, and the last to the first
@@ -80,9 +80,9 @@ fn the_empty_network_is_weighted_as_the_pattern_has_it() {
     }
 }
 
-/// A permutation through a crossbar never meets another packet: what queues is at the source. Its
-/// slots are so many flits long, and a packet waits for those of its own source before it: with one
-/// flit a packet, for none.
+/// Packets of a permutation never contend in a crossbar: all queueing is at the source. A packet
+/// occupies the source for its flits, and waits for earlier packets of its own source: with one
+/// flit per packet, for none.
 #[test]
 fn without_others_in_the_way_every_packet_takes_the_latency_of_the_empty_network() {
     let point = at("neighbor", 1, 0.9);
@@ -93,7 +93,7 @@ fn without_others_in_the_way_every_packet_takes_the_latency_of_the_empty_network
 }
 
 /// Packets of two flits from a Bernoulli process through a server of S = 2 cycles each: with p
-/// packets a cycle the mean wait is p S (S - 1) / (2 (1 - p S)), M/D/1 in steps of cycles.
+/// packets per cycle the mean wait is p S (S - 1) / (2 (1 - p S)), M/D/1 in steps of cycles.
 #[test]
 fn a_source_is_a_queue_with_one_server() {
     let (load, service) = (0.6, 2.0);
@@ -116,8 +116,8 @@ fn below_saturation_as_much_arrives_as_is_sent() {
     }
 }
 
-/// Inputs that always have a packet for one of so many outputs: each output serves one in a cycle,
-/// and the next behind it wants any. Flits that an output takes in a cycle.
+/// Returns the flits that an output takes per cycle, for inputs that always have a packet for a
+/// random one of `outputs` outputs; each output serves one packet per cycle.
 fn head_of_line(inputs: usize, outputs: usize) -> f64 {
     const CYCLES: usize = 100_000;
     let mut random = warpmem_support::random::Random::new(9);
@@ -136,7 +136,7 @@ fn head_of_line(inputs: usize, outputs: usize) -> f64 {
 #[test]
 fn a_saturated_crossbar_takes_what_heads_of_lines_let_it() {
     let window = Window { warmup: 1000, cycles: 20_000 };
-    // 12 SMs to 4 slices: of the 4 flits a cycle that the outputs could take, each SM's part.
+    // 12 SMs to 4 slices: each SM's share of the 4 flits per cycle that the outputs could take.
     let few = measure(setup("many-to-few", 1, window), 0.9);
     assert!(few.is_saturated());
     near(few.accepted() * 12.0 / 4.0, head_of_line(12, 4), 0.01);
@@ -190,14 +190,14 @@ fn a_network_is_saturated_where_less_arrives_than_chance_explains() {
     assert!(!saturated(100, 61) && !saturated(100, 150) && !saturated(0, 0));
 }
 
-/// When the window ends, sources still send what they generated before it.
+/// When the window ends, sources still send packets generated before it.
 #[test]
 fn packets_of_the_window_are_waited_for_before_they_have_their_turn() {
     let window = Window { warmup: 1000, cycles: 100 };
     let point = measure(setup("hotspot(fraction=1)", 1, window), 0.2);
     assert!(point.is_saturated());
     assert_eq!((point.counts.missing, point.counts.latency.count()), (0, point.counts.generated));
-    // 3.2 packets a cycle for an output that takes one.
+    // 3.2 packets per cycle for an output that takes one.
     near(point.latency().unwrap(), 1050.0 * 2.2, 0.1);
 }
 
@@ -239,14 +239,14 @@ fn links_carry_what_is_accepted() {
     }
 }
 
-/// Below saturation, whatever the topology: all arrives, in no less than it takes alone, and links
-/// carry hops.
+/// Below saturation, in every topology: all packets arrive, no earlier than alone, and links carry
+/// the hops.
 #[test]
 fn every_topology_carries_a_light_load() {
     let machine = machine(&["network.virtual_channels=2"]);
     let setup = Setup::new(&machine, "uniform", Some(16), 2, 1, WINDOW).unwrap();
     for topology in TOPOLOGIES.names() {
-        // Hops are counted by their time: links between partitions are to take none.
+        // Hops are counted by their time, so links between partitions take none.
         let topology = match topology {
             "partitioned-crossbar" => "partitioned-crossbar(link_latency=0)",
             other => other,
@@ -259,7 +259,7 @@ fn every_topology_carries_a_light_load() {
         let least = counts.latency.min().unwrap();
         assert!(least >= HOP + 2 && latency < 1.5 * point.zero_load_latency(), "{topology}");
         assert!(counts.latency.sum() as u64 >= counts.wait + counts.zero_load, "{topology}");
-        // Each hop is a link, and so is the way from the source.
+        // Each hop is a link, and so is the path from the source.
         let hops = (point.zero_load_latency() - 2.0) / HOP as f64;
         let flits = point.accepted() * 16.0 * WINDOW.cycles as f64;
         let carried: u64 = point.links.iter().sum();
@@ -269,8 +269,7 @@ fn every_topology_carries_a_light_load() {
     }
 }
 
-/// Of packets that contend for outputs behind virtual channels, what they wait for is on the way,
-/// not at the source.
+/// Packets that contend for outputs behind virtual channels wait in the network, not at the source.
 #[test]
 fn contention_is_told_from_waiting_at_the_source() {
     let deep = machine(&["network.virtual_channels=16", "network.vc_buffer=64"]);
@@ -298,7 +297,7 @@ fn a_seed_gives_the_same_and_another_does_not() {
     assert_ne!(run(1), run(2));
 }
 
-/// The load changes when packets come, and nothing else of them.
+/// The load changes the times of packets, and nothing else of them.
 #[test]
 fn all_loads_and_networks_are_sent_the_same_packets() {
     let generated = |arbiter: &str| {

@@ -3,7 +3,7 @@
 use super::{Access, Levels, Target};
 use warpmem_sim::DramCycle;
 
-/// What a line should contain, and what it contains.
+/// The expected content of a line, and the content found.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Problem {
     pub expected: String,
@@ -34,7 +34,7 @@ pub enum Field {
     Pc,
 }
 
-/// Columns of a CSV file, in any order; `op` and `address` must be there.
+/// Columns of a CSV file, in any order; `op` and `address` are required.
 const COLUMNS: [(&str, Field); 8] = [
     ("cycle", Field::Cycle),
     ("op", Field::Op),
@@ -57,10 +57,11 @@ pub enum Format {
     DramSim3,
     /// Ramulator 2's read-write traces (`R 0,0,1,2,100,3`): this many levels of the DRAM.
     Levels(usize),
-    /// Ramulator's instruction traces (`3 20734016 20734080`): instructions before a load, its address, and perhaps
-    /// that of a write-back.
+    /// Ramulator's instruction traces (`3 20734016 20734080`): instructions before a load, its
+    /// address, and optionally that of a write-back.
     Instructions,
-    /// DRAMSys (`8: (64) read 0x100`): cycle, perhaps bytes, operation, address, and perhaps data.
+    /// DRAMSys (`8: (64) read 0x100`): cycle, optional bytes, operation, address, and optional
+    /// data.
     Stl,
 }
 
@@ -72,7 +73,8 @@ pub struct Accesses {
 }
 
 impl Format {
-    /// The format of a file whose first line is `text`, and the line's accesses if it has any.
+    /// Detects the format of a file whose first line is `text`, and returns the line's accesses, if
+    /// any.
     pub fn of(text: &[u8]) -> Result<(Format, Option<Accesses>), Problem> {
         let words: Vec<&[u8]> = words(text).collect();
         let format = match words[..] {
@@ -102,7 +104,7 @@ impl Format {
         Ok((format, Some(accesses)))
     }
 
-    /// The accesses in a line.
+    /// Parses the accesses of a line.
     pub fn read(&self, text: &[u8]) -> Result<Accesses, Problem> {
         let first = match self {
             Format::Csv(fields) => {
@@ -121,7 +123,7 @@ impl Format {
         first.map(|first| Accesses { first, second: None })
     }
 
-    /// How a file of this format is taken, where its lines do not say it.
+    /// Returns the interpretation of a file of this format where its lines leave it open.
     pub fn note(&self) -> Option<&'static str> {
         match self {
             Format::Csv(_) | Format::Words(_) | Format::DramSim3 => None,
@@ -136,7 +138,7 @@ impl Format {
     }
 }
 
-/// `R 0,0,1,2,100,3`
+/// Parses `R 0,0,1,2,100,3`.
 fn of_levels(text: &[u8], count: usize) -> Result<Access, Problem> {
     let (least, most) = (Levels::FEWEST, Levels::MOST);
     if !(least..=most).contains(&count) {
@@ -159,7 +161,7 @@ fn of_levels(text: &[u8], count: usize) -> Result<Access, Problem> {
     }
 }
 
-/// `3 20734016 20734080`
+/// Parses `3 20734016 20734080`.
 fn of_instruction(text: &[u8]) -> Result<Accesses, Problem> {
     const EXPECTED: &str =
         "a number of instructions, the address of a load, and perhaps that of a write-back";
@@ -174,7 +176,7 @@ fn of_instruction(text: &[u8]) -> Result<Accesses, Problem> {
     }
 }
 
-/// `8: (64) read 0x100`
+/// Parses `8: (64) read 0x100`.
 fn of_stl(text: &[u8]) -> Result<Access, Problem> {
     let expected =
         || Problem::new("a line like `8: read 0x100` or `8: (64) write 0x100 0x…`", text);
@@ -189,7 +191,7 @@ fn of_stl(text: &[u8]) -> Result<Access, Problem> {
     }
     let write = op(word)?;
     let target = Target::Address(address(next()?, Base::Hexadecimal)?);
-    // The data to be written, which a channel's timing does not depend on.
+    // The data to be written do not affect the timing of the channel.
     let data = words.next();
     match (data.is_none() || write, words.next()) {
         (true, None) => {
@@ -276,7 +278,7 @@ fn is_op(word: &[u8]) -> bool {
     is_any(word, &READS) || is_any(word, &WRITES)
 }
 
-/// Whether it is a write.
+/// Returns whether the operation is a write.
 fn op(word: &[u8]) -> Result<bool, Problem> {
     if is_op(word) {
         return Ok(is_any(word, &WRITES));
@@ -301,7 +303,7 @@ fn is_number(word: &[u8]) -> bool {
 }
 
 fn parse(digits: &[u8], radix: u32) -> Option<u64> {
-    // `from_str_radix` takes a sign.
+    // `from_str_radix` accepts a sign.
     let plain = digits.first().is_some_and(u8::is_ascii_alphanumeric);
     let text = std::str::from_utf8(digits).ok().filter(|_| plain)?;
     u64::from_str_radix(text, radix).ok()

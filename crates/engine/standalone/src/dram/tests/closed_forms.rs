@@ -18,7 +18,7 @@ fn one_bank_with_two_requests_a_row_uses_8_of_34_cycles() {
     }
 }
 
-/// A new row for each request: tRC apart, whatever the scheduler.
+/// A new row for each request: tRC apart under every scheduler.
 #[test]
 fn one_bank_with_a_new_row_each_time_runs_at_trc() {
     let device = li2015(&[
@@ -35,7 +35,7 @@ fn one_bank_with_a_new_row_each_time_runs_at_trc() {
     }
 }
 
-/// Two cycles of data a request, none lost but at refreshes.
+/// Two cycles of data per request, none lost except at refreshes.
 #[test]
 fn sequential_reads_fill_the_data_bus() {
     let device = li2015(&[]);
@@ -58,8 +58,8 @@ fn refresh_takes_its_share_of_a_sequential_stream() {
     assert!((200.0..200.0 + 40.0 + 96.0).contains(&each), "{each}");
 }
 
-/// Every request to a closed row of its own bank, the queue never full: all enter at their cycles,
-/// and the last ends as late after its own as a lone one.
+/// Every request goes to a closed row of a separate bank, and the queue is never full: all enter at
+/// their cycles, and the last takes as long as an isolated one.
 #[test]
 fn below_saturation_the_rate_is_exactly_the_one_asked() {
     let device = li2015(&["dram.timing.trrds=6"]);
@@ -78,7 +78,7 @@ fn below_saturation_the_rate_is_exactly_the_one_asked() {
     }
 }
 
-/// Above saturation requests wait at the door, and that is not hidden.
+/// Above saturation requests wait outside the queue, and the report shows it.
 #[test]
 fn above_saturation_requests_are_late() {
     let device = li2015(&[]);
@@ -87,13 +87,13 @@ fn above_saturation_requests_are_late() {
         ..pattern(Pattern::OneBank, 1, 1000)
     };
     let run = run_one(&device, &asked("0.05"));
-    // Due every 20 cycles, served every 40; the queue of 64 takes what it can.
+    // Due every 20 cycles, served every 40; the queue of 64 absorbs part of the excess.
     assert_eq!(run.counts.cycles, cycles(&device, &pattern(Pattern::OneBank, 1, 1000)));
     let late = run.delay.max().unwrap();
     assert!((999 * 20 - 64 * 40..999 * 20).contains(&late), "{late}");
 }
 
-/// A lone read and a lone write: activation, command to data, data.
+/// An isolated read and an isolated write: activation, command to data, data.
 #[test]
 fn a_lone_request_takes_its_latency() {
     let device = li2015(&[]);
@@ -137,7 +137,7 @@ fn about_so_many_of_the_requests_read() {
     assert!((13_800..14_200).contains(&mixed.read_requests), "{}", mixed.read_requests);
 }
 
-/// Yuan 2009 figure 3: random traffic, 64 bytes a request, a 32-entry queue, four banks; one, two
+/// Yuan 2009 figure 3: random traffic, 64 bytes per request, a 32-entry queue, four banks; one, two
 /// or four chips side by side.
 #[test]
 fn random_traffic_by_chips_and_row_locality() {
@@ -162,8 +162,8 @@ fn random_traffic_by_chips_and_row_locality() {
     assert!((0.787..0.827).contains(&reported), "80.7 % in section 2, not {reported}");
 }
 
-/// What four banks allow: a row cycle of 34 for each visit of a bank, an activation every eight
-/// cycles.
+/// Returns the bound of four banks: a row cycle of 34 for each visit of a bank, an activation every
+/// eight cycles.
 fn bound(chips: u32, locality: u32) -> f64 {
     let data = f64::from(locality * 8 / chips);
     1f64.min(4.0 * data / 34.0).min(data / 8.0)
@@ -198,15 +198,14 @@ fn a_run_is_the_same_again_and_another_with_another_seed() {
     assert_ne!(seeded(1), seeded(2));
 }
 
-/// Addresses 256 bytes apart go round the six channels of li2015.
+/// Addresses 256 bytes apart rotate over the six channels of li2015.
 #[test]
 fn strided_addresses_go_where_the_map_says() {
     let origin = Origin::Strided { stride: 256, mix: mix(6 * 64) };
     let channels = run_with(&li2015(&[]), "fr-fcfs", &stream(origin)).unwrap().channels;
     let served: Vec<u64> = channels.iter().map(|c| c.counts.read_requests).collect();
     assert_eq!(served, [64; 6]);
-    // As far apart as a channel's turns of all banks and columns: one bank of one channel, a new
-    // row each time.
+    // A stride of all banks and columns of a channel: one bank of one channel, a new row each time.
     let origin = Origin::Strided { stride: 6 << 16, mix: mix(100) };
     let channels = run_with(&li2015(&[]), "fr-fcfs", &stream(origin)).unwrap().channels;
     let first = channels[0].counts.total();
@@ -229,7 +228,8 @@ fn progress_hears_of_every_request_and_may_end_the_run() {
     assert!(matches!(ended, Err(StandaloneError::Interrupted)));
 }
 
-/// Loads of four requests from many warps, over two channels: nothing is lost, and the same again.
+/// Loads of four requests from many warps, over two channels: nothing is lost, and the result is
+/// reproducible.
 #[test]
 fn every_scheduler_serves_everything() {
     let mix = Mix { requests: 3000, reads: 0.7, seed: 5 };

@@ -8,7 +8,8 @@ fn value(rows: &[Row], name: &str, row: usize) -> Option<f64> {
     column.json(&rows[row]).as_f64()
 }
 
-/// Random reads to two channels of the preset li2015, 1001 of them so that the channels differ.
+/// Runs random reads to two channels of the preset li2015, 1001 of them so that the channels
+/// differ.
 fn outcome(overrides: &[&str]) -> Outcome {
     let origin =
         Origin::Pattern { pattern: Pattern::Random, locality: 2, channels: 2, mix: mix(1001) };

@@ -35,7 +35,7 @@ fn counts(content: &str) -> Vec<warpmem_dram::ChannelResult> {
     channels.into_iter().map(|channel| channel.counts).collect()
 }
 
-/// Scattered accesses, a third of them writes.
+/// Returns scattered accesses, a third of them writes.
 fn accesses() -> Vec<(u64, bool)> {
     (0..500u64).map(|n| ((n * 0x9e37_79b9) % (1 << 24) * 64, n % 3 == 0)).collect()
 }
@@ -58,7 +58,7 @@ fn the_same_accesses_in_any_format_are_the_same_run() {
     assert_eq!(counts(&lines(dramsim3)), csv);
 }
 
-/// Where addresses go by their map, and where the indices of levels go.
+/// Compares the positions of addresses under their map with those of the indices of levels.
 #[test]
 fn indices_of_levels_lead_to_the_place_of_the_address_with_the_same_fields() {
     for (standard, levels) in [
@@ -126,7 +126,7 @@ fn a_trace_of_dramsys_has_its_cycles_and_sizes() {
     assert!(back.contains("a.txt:2: expected a cycle of at least 8"), "{back}");
 }
 
-/// The files that people bring, where they lie.
+/// Reads the sample files of users, if available.
 #[test]
 fn files_as_people_have_them_are_served() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../../shared/cases/streams");
@@ -164,7 +164,7 @@ fn a_file_may_be_compressed() {
     assert!(matches!(error, StandaloneError::Io { action: "read", .. }), "{error:?}");
 }
 
-/// Two reads of one bank, the second when the first is long done.
+/// Two reads of one bank, the second long after the first is done.
 #[test]
 fn accesses_come_at_their_cycles_unless_a_rate_is_asked() {
     let file = write("a.txt", "0x0 READ 100\n0x100000 READ 5000\n");
@@ -185,7 +185,7 @@ fn a_size_in_the_file_goes_before_the_streams() {
     assert_eq!(reads("op,address\nR,0\n"), 1);
 }
 
-/// The block around the address is moved: nothing of the row after it.
+/// The block around the address is moved, and nothing of the next row.
 #[test]
 fn an_access_is_the_aligned_block_around_its_address() {
     assert_eq!(counts("op,address,bytes\nR,255,256\n"), counts("op,address,bytes\nR,0,256\n"));
@@ -216,7 +216,7 @@ fn who_asks_is_in_the_file_or_counted_up() {
     assert_eq!(requests("op,address\nW,0\n", sources), [nobody]);
 }
 
-/// As Ramulator reads them.
+/// The interpretation of Ramulator.
 #[test]
 fn a_reference_stream_is_served() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))

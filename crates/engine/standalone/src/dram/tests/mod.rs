@@ -10,13 +10,13 @@ use std::ops::ControlFlow;
 use warpmem_dram::Dram;
 use warpmem_machine::load;
 
-/// The channels of the preset li2015, at 1000 MHz, a cycle a nanosecond.
+/// Returns the channels of the preset li2015, at 1000 MHz, one cycle per nanosecond.
 fn li2015(overrides: &[&str]) -> Device {
     let overrides: Vec<String> = overrides.iter().map(|&text| text.to_owned()).collect();
     device(load("li2015", &overrides).unwrap().dram)
 }
 
-/// The channels of the preset yuan2009.
+/// Returns the channels of the preset yuan2009.
 fn yuan2009() -> Dram {
     load("yuan2009", &[]).unwrap().dram
 }
@@ -35,7 +35,7 @@ fn mix(requests: u64) -> Mix {
     Mix { requests, reads: 1.0, seed: 1 }
 }
 
-/// Reads of 64 bytes, as fast as one channel takes them.
+/// Returns reads of 64 bytes, as fast as one channel accepts them.
 fn pattern(pattern: Pattern, locality: u32, requests: u64) -> Stream {
     stream(Origin::Pattern { pattern, locality, channels: 1, mix: mix(requests) })
 }
@@ -49,7 +49,7 @@ fn run_with(device: &Device, scheduler: &str, stream: &Stream) -> Result<Outcome
     run(device, scheduler, stream, &mut |_| ControlFlow::Continue(()))
 }
 
-/// The only channel's outcome under FR-FCFS.
+/// Returns the only channel's outcome under FR-FCFS.
 fn run_one(device: &Device, stream: &Stream) -> ChannelOutcome {
     let mut outcome = run_with(device, "fr-fcfs", stream).unwrap();
     assert_eq!(outcome.channels.len(), 1);

@@ -1,4 +1,4 @@
-//! Bad input: named, with what would be valid.
+//! Invalid input: the error names it and the valid values.
 
 use super::files::{from, write};
 use super::*;
