@@ -295,7 +295,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_mended_plan_is_the_same_as_a_new_one(steps in prop::collection::vec(step(), 1..120)) {
+        fn an_updated_plan_equals_a_new_one(steps in prop::collection::vec(step(), 1..120)) {
             for dram in shapes() {
                 let banks = dram.banks as usize;
                 let (mut agenda, mut timing) = (Agenda::new(), TimingState::new(&dram));

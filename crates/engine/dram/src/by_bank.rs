@@ -48,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_bank_has_an_entry_of_its_own() {
+    fn every_bank_has_a_table_entry() {
         let mut table = ByBank::from_fn(|bank| bank.0);
         assert!(BankId::all(LENGTH).all(|bank| table[bank] == bank.0));
         table[BankId(5)] = 99;

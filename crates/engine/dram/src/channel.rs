@@ -15,12 +15,12 @@
 
 mod account;
 mod candidates;
-mod choice_ends;
 mod commands;
 mod data_bus;
 mod decide;
 mod issue;
 mod log;
+mod pick_expiry;
 mod prefetch;
 mod queues;
 mod refresh;
@@ -44,9 +44,9 @@ use super::timing::TimingState;
 use crate::{ChannelResult, Dram};
 use account::Account;
 use candidates::Candidates;
-use choice_ends::ChoiceEnds;
 use commands::Commands;
 use log::CommandLog;
+use pick_expiry::PickExpiry;
 use prefetch::Prefetch;
 use queues::{Queues, READS, WRITES};
 use refresh::Refresh;
@@ -80,7 +80,7 @@ pub struct Channel {
     queues: Queues,
     completions: Vec<Completion>,
     scheduler: Box<dyn Scheduler>,
-    choice_ends: ChoiceEnds,
+    pick_expiry: PickExpiry,
     page: Box<dyn PagePolicy>,
     account: Account,
     log: CommandLog,
@@ -152,7 +152,7 @@ impl Channel {
             queues: Queues::new(banks, queues, spec.capacity, traits.strictly_in_order),
             completions: Vec::new(),
             scheduler,
-            choice_ends: ChoiceEnds::new(banks),
+            pick_expiry: PickExpiry::new(banks),
             page,
             account: Account::new(banks, entries + banks),
             log: CommandLog::default(),
@@ -251,7 +251,7 @@ impl Channel {
     /// channel afterwards.
     pub fn push(&mut self, now: DramCycle, request: Request) {
         debug_assert!(self.accepts(&request), "pushed into a full queue: {request:?}");
-        debug_assert!(request.bursts > 0, "a request without data: {request:?}");
+        debug_assert!(request.bursts > 0, "a request without bursts: {request:?}");
         let (bank, queue) = (request.bank, self.spec.queue_of(request.write));
         let slot = self.queues.push(queue, request, now);
         let pending = self.queues.pending();
@@ -260,7 +260,7 @@ impl Channel {
             self.scheduler.on_arrival(slot, self.queues.of(queue).get(slot));
         }
         self.prefetch.arrive(pending);
-        if !self.choose_served_queue(now) && self.changes_choice(bank, queue, slot) {
+        if !self.choose_served_queue(now) && self.changes_pick(bank, queue, slot) {
             self.decide(bank, now);
         }
     }
@@ -268,7 +268,7 @@ impl Channel {
     /// Returns whether a new request may change the next command of its bank. FR-FCFS changes its
     /// choice only for a first row hit, and a bank that waits for the assignment of a request keeps
     /// waiting unless its row may be closed.
-    fn changes_choice(&self, bank: BankId, queue: usize, slot: Slot) -> bool {
+    fn changes_pick(&self, bank: BankId, queue: usize, slot: Slot) -> bool {
         if !self.service.is_idle(bank) {
             return false;
         }
@@ -290,18 +290,18 @@ impl Channel {
     pub fn merge(&mut self, now: DramCycle, bank: BankId, id: u32, merges: u32, age: u64) {
         let named = |(slot, queued): (Slot, &Queued)| (queued.request.id == id).then_some(slot);
         let Some(slot) = self.queues.of(READS).requests(bank).find_map(named) else { return };
-        self.tell(Event::Merged { slot, merges, age }, now);
+        self.notify(Event::Merged { slot, merges, age }, now);
         self.redecide(bank, now);
     }
 
     /// Reports that no more requests of this load will arrive, see [`Event::LoadComplete`]. The
     /// caller steps the channel afterwards.
     pub fn load_complete(&mut self, now: DramCycle, load: u32) {
-        self.tell(Event::LoadComplete { load }, now);
+        self.notify(Event::LoadComplete { load }, now);
     }
 
     /// Passes an event to a scheduler that takes events.
-    fn tell(&mut self, event: Event, now: DramCycle) {
+    fn notify(&mut self, event: Event, now: DramCycle) {
         if self.spec.traits.takes_events {
             self.scheduler.on_event(event, now);
         }
@@ -319,7 +319,7 @@ impl Channel {
     /// first command, so `room` may shrink only by completions. Returns the next cycle in which a
     /// command could issue without further arrivals or room; `None` if there is none.
     pub fn step(&mut self, now: DramCycle, room: u32) -> Option<DramCycle> {
-        debug_assert!(room >= self.reads_in_service(), "room taken from reads in service");
+        debug_assert!(room >= self.reads_in_service(), "room below the reads in service");
         // Between two steps a scheduler may move its next `tick` forward.
         if self.spec.scheduled[READS] || now >= self.upkeep {
             self.keep_up(now);
@@ -337,7 +337,7 @@ impl Channel {
     fn keep_up(&mut self, now: DramCycle) {
         self.begin_refreshes(now);
         self.tick(now);
-        self.end_choices(now);
+        self.expire_picks(now);
         self.assign(now);
         self.plan_upkeep();
     }
@@ -375,15 +375,15 @@ impl Channel {
     }
 
     /// Asks the scheduler again for the banks whose choice has expired.
-    fn end_choices(&mut self, now: DramCycle) {
-        let ended = self.choice_ends.take_ended(now);
+    fn expire_picks(&mut self, now: DramCycle) {
+        let ended = self.pick_expiry.take_ended(now);
         members(ended).for_each(|bank| self.redecide(bank, now));
     }
 
     /// Computes the next cycle with work other than commands.
     fn plan_upkeep(&mut self) {
         let assignment = self.candidates.next_assignment();
-        let policy = self.choice_ends.next().min(self.next_tick()).min(assignment);
+        let policy = self.pick_expiry.next().min(self.next_tick()).min(assignment);
         self.upkeep = self.refresh.next().min(policy);
     }
 

@@ -330,7 +330,7 @@ fn check_shares(dram: &Dram) -> Check {
         return Ok(());
     }
     let banks = dram.banks;
-    let valid = format!("an entry for each of the {banks} banks, as each has its own queue");
+    let valid = format!("at least {banks}, one entry for each bank queue");
     rule(dram.read_queue >= banks, "dram.read_queue", dram.read_queue, valid.clone())?;
     let (writes, shared) = (dram.write_queue, dram.write_queue == 0);
     rule(shared || writes >= banks, "dram.write_queue", writes, valid)

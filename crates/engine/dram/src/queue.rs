@@ -469,7 +469,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_queue_tells_what_a_plain_list_would(steps in prop::collection::vec(step(), 1..80)) {
+        fn the_queue_matches_a_plain_list(steps in prop::collection::vec(step(), 1..80)) {
             let mut queue = Queue::new(BANKS.into(), CAPACITY);
             let mut plain = Plain::default();
             for (order, step) in (0..).zip(steps) {

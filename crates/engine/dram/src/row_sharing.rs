@@ -78,9 +78,9 @@ mod tests {
     }
 
     #[test]
-    fn ctas_are_consecutive_that_have_a_neighbour_in_the_row() {
+    fn ctas_with_a_neighbour_in_the_row_are_consecutive() {
         assert_eq!(of_one_row([1, 2, 3, 4]), (4, 4), "the paper's example: all");
-        assert_eq!(of_one_row([3, 1, 4, 2]), (4, 4), "in whatever order");
+        assert_eq!(of_one_row([3, 1, 4, 2]), (4, 4), "in any order");
         assert_eq!(of_one_row([1, 3, 5]), (3, 0));
         assert_eq!(of_one_row([0, 1, 9, 20, 21, 22]), (6, 5));
         assert_eq!(of_one_row([8]), (1, 0));
@@ -93,13 +93,13 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_from_no_cta_does_not_count() {
+    fn requests_without_a_cta_do_not_count() {
         assert_eq!(of_one_row([Request::NO_CTA, 4, Request::NO_CTA]), (1, 0));
         assert_eq!(shared(&[(0, 7, Request::NO_CTA)]), []);
     }
 
     #[test]
-    fn rows_are_told_apart_by_bank_and_number() {
+    fn rows_are_distinguished_by_bank_and_number() {
         let requests = [(0, 7, 1), (0, 7, 2), (1, 7, 1), (0, 8, 2), (1, 9, 4), (1, 9, 5)];
         assert_eq!(shared(&requests), [(1, 2, 0), (2, 2, 4)]);
     }

@@ -476,7 +476,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(64))]
 
         #[test]
-        fn earliest_cycles_are_those_of_the_constraints(
+        fn earliest_cycles_follow_from_the_constraints(
             commands in prop::collection::vec((0u16..32, 0usize..4, 1u64..20), 1..60)
         ) {
             for dram in shapes() {

@@ -79,7 +79,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     #[test]
-    fn there_are_as_many_stages_as_it_takes() {
+    fn stages_are_the_least_that_join_all_terminals() {
         let cases = [
             (1, 4, 1),
             (4, 4, 1),
@@ -103,7 +103,7 @@ mod tests {
 
     /// [`Layout::path`] checks that a packet ends at its destination.
     #[test]
-    fn every_source_reaches_every_destination_in_one_step_a_stage() {
+    fn every_source_reaches_every_destination_in_one_hop_per_stage() {
         for (sources, destinations, radix) in
             [(8, 8, 2), (16, 16, 4), (28, 8, 4), (8, 28, 4), (3, 27, 3), (9, 2, 2)]
         {
@@ -135,7 +135,7 @@ mod tests {
 
     /// The lines that packets follow, for example from terminal 1 to 5, worked out by hand.
     #[test]
-    fn stages_are_joined_by_an_exchange_of_digits() {
+    fn stages_are_connected_by_a_digit_exchange() {
         let fly = layout(8, 8, 2);
         assert_eq!(fly.path(0, 1), [0, 4, 8]);
         assert_eq!(fly.path(4, 0), [2, 4, 8]);

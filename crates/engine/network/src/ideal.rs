@@ -20,14 +20,14 @@ const INFO: PolicyInfo = PolicyInfo {
 pub(super) const ENTRY: TopologyEntry = TopologyEntry {
     info: INFO,
     build: |context, _| {
-        Ok(Box::new(Ideal::new(context, false, |_, _| Way { hops: 1, crossing: 0 })) as _)
+        Ok(Box::new(Ideal::new(context, false, |_, _| Path { hops: 1, crossing: 0 })) as _)
     },
 };
 
 /// Builds the network of `context` with links of infinite bandwidth and unlimited buffers: a packet
 /// takes the latency of the routers and links on its path in `topology`, plus one cycle.
 pub(super) fn unlimited(context: &NetworkContext, topology: &dyn Topology) -> Box<dyn Topology> {
-    Box::new(Ideal::new(context, true, |source, destination| Way {
+    Box::new(Ideal::new(context, true, |source, destination| Path {
         hops: topology.hops(source, destination),
         crossing: topology.crossing(source, destination),
     }))
@@ -36,7 +36,7 @@ pub(super) fn unlimited(context: &NetworkContext, topology: &dyn Topology) -> Bo
 /// The path between two nodes: its routers, and the network cycles in addition to those of the
 /// routers and the links after them.
 #[derive(Clone, Copy)]
-struct Way {
+struct Path {
     hops: u64,
     crossing: u64,
 }
@@ -88,7 +88,7 @@ struct Ideal {
     /// Network cycles of one router and one link.
     latency: u64,
     /// Paths from each sending node to each receiving node.
-    ways: Table<SourceId, Table<DestinationId, Way>>,
+    paths: Table<SourceId, Table<DestinationId, Path>>,
     /// Whether links and ports have infinite bandwidth and capacity.
     unlimited: bool,
     inputs: Table<EntranceId, Port<SourceId>>,
@@ -106,18 +106,18 @@ impl Ideal {
     fn new(
         context: &NetworkContext,
         unlimited: bool,
-        way: impl Fn(SourceId, DestinationId) -> Way,
+        path: impl Fn(SourceId, DestinationId) -> Path,
     ) -> Ideal {
         let network = &context.network;
         let output =
             |port| Output { port, in_flight: 0, landed: VecDeque::new(), waiting: VecDeque::new() };
-        let from = |source| Table::from_fn(context.outputs.len(), |to| way(source, to));
+        let from = |source| Table::from_fn(context.outputs.len(), |to| path(source, to));
         Ideal {
             direction: context.direction,
             clock: context.clock,
             packets: if unlimited { PacketSizes::fixed(1) } else { context.packets },
             latency: u64::from(network.router_latency) + u64::from(network.link_latency),
-            ways: Table::from_fn(context.inputs.len(), from),
+            paths: Table::from_fn(context.inputs.len(), from),
             unlimited,
             inputs: ports(&context.inputs, SourceId::new).collect(),
             outputs: ports(&context.outputs, DestinationId::new).map(output).collect(),
@@ -200,13 +200,13 @@ impl Ideal {
         self.outputs[output].in_flight += 1;
     }
 
-    fn way(&self, source: SourceId, output: ExitId) -> Way {
-        self.ways[source][self.outputs[output].port.node]
+    fn path(&self, source: SourceId, output: ExitId) -> Path {
+        self.paths[source][self.outputs[output].port.node]
     }
 
     /// Returns the network cycles of the routers and links on the path, without flits.
     fn pipeline(&self, source: SourceId, output: ExitId) -> u64 {
-        let Way { hops, crossing } = self.way(source, output);
+        let Path { hops, crossing } = self.path(source, output);
         hops * self.latency + crossing
     }
 
@@ -248,7 +248,7 @@ impl Ideal {
             flits: self.packets.flits(self.direction, row),
             wait: packet.wait,
             transit: cycle.since(packet.departed),
-            hops: self.way(source, output).hops,
+            hops: self.path(source, output).hops,
             pipeline: self.pipeline(source, output),
         });
     }

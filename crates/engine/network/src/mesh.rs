@@ -19,7 +19,12 @@ pub(super) const ENTRY: TopologyEntry = TopologyEntry {
     build: |context, params| {
         let Parameters { columns } = params.read();
         let nodes = context.placement.nodes;
-        INFO.require(columns <= nodes, "columns", columns, format!("at most {nodes}, the nodes"))?;
+        INFO.require(
+            columns <= nodes,
+            "columns",
+            columns,
+            format!("at most {nodes}, the number of nodes"),
+        )?;
         router::build(&layout(&context.placement, columns), context, &INFO)
     },
 };
@@ -28,7 +33,7 @@ params! {
     struct Parameters {
         /// routers per row, at most as many as nodes; 0 = as in the smallest square that holds all
         /// nodes
-        columns: usize = 0, in 0.., unit "places";
+        columns: usize = 0, in 0.., unit "positions";
     }
 }
 
@@ -37,14 +42,16 @@ params! {
 pub(super) fn layout(placement: &Placement, columns: usize) -> Layout {
     let square = (1..).find(|side| side * side >= placement.nodes).expect("squares grow");
     let columns = if columns == 0 { square } else { columns };
-    let places = placement.nodes.div_ceil(columns) * columns;
-    let neighbours = |place: usize| {
-        let column = place % columns;
-        let beside = [(column > 0).then(|| place - 1), (column + 1 < columns).then_some(place + 1)];
-        let along = [place.checked_sub(columns), Some(place + columns).filter(|&p| p < places)];
+    let positions = placement.nodes.div_ceil(columns) * columns;
+    let neighbours = |position: usize| {
+        let column = position % columns;
+        let beside =
+            [(column > 0).then(|| position - 1), (column + 1 < columns).then_some(position + 1)];
+        let along =
+            [position.checked_sub(columns), Some(position + columns).filter(|&p| p < positions)];
         beside.into_iter().chain(along).flatten().collect()
     };
-    let neighbours: Vec<Vec<usize>> = (0..places).map(neighbours).collect();
+    let neighbours: Vec<Vec<usize>> = (0..positions).map(neighbours).collect();
     direct::layout(placement, &neighbours, 1, |here, there| Step {
         to: next(here, there, columns),
         class: 0,
@@ -65,7 +72,7 @@ mod tests {
     use crate::router::layout::{End, Route};
 
     #[test]
-    fn packets_go_along_the_row_and_then_along_the_column() {
+    fn routing_is_row_first_then_column() {
         let mesh = layout(&Placement::all_to_all(12), 4);
         assert_eq!(mesh.path(0, 11), [0, 1, 2, 3, 7, 11]);
         assert_eq!(mesh.path(11, 0), [11, 10, 9, 8, 4, 0]);
@@ -74,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn every_way_is_a_shortest_one() {
+    fn every_path_is_shortest() {
         for (nodes, columns) in [(1, 0), (2, 0), (5, 0), (36, 0), (12, 5), (7, 1), (7, 7)] {
             let mesh = layout(&Placement::all_to_all(nodes), columns);
             let side = if columns == 0 { (nodes as f64).sqrt().ceil() as usize } else { columns };
@@ -97,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn routers_at_the_edge_have_fewer_ports_and_places_without_nodes_none_for_one() {
+    fn edge_routers_and_positions_without_nodes_have_fewer_ports() {
         let mesh = layout(&Placement::all_to_all(7), 3);
         let outputs: Vec<usize> = mesh.outputs.iter().map(Vec::len).collect();
         assert_eq!(outputs, [3, 4, 3, 4, 5, 4, 3, 3, 2]);

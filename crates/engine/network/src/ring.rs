@@ -9,7 +9,7 @@ use warpmem_params::PolicyInfo;
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "ring",
-    summary: "routers in a ring; packets take the shorter way and change virtual channels at a dateline",
+    summary: "routers in a ring; packets take the shorter direction and change virtual channels at a dateline",
     source: "Dally and Towles 2004, section 14.2; Yuan et al., MICRO 2009, section 5.4",
     params: Vec::new,
 };
@@ -24,25 +24,27 @@ pub(super) const ENTRY: TopologyEntry = TopologyEntry {
 /// cycle around the ring, and a packet of class 1 never waits for one of class 0: the ring cannot
 /// deadlock.
 pub(super) fn layout(placement: &Placement) -> Layout {
-    let places = placement.nodes;
-    let neighbours = |place: usize| {
-        let both = BTreeSet::from([(place + 1) % places, (place + places - 1) % places]);
-        both.into_iter().filter(|&neighbour| neighbour != place).collect()
+    let positions = placement.nodes;
+    let neighbours = |position: usize| {
+        let both =
+            BTreeSet::from([(position + 1) % positions, (position + positions - 1) % positions]);
+        both.into_iter().filter(|&neighbour| neighbour != position).collect()
     };
-    let neighbours: Vec<Vec<usize>> = (0..places).map(neighbours).collect();
-    direct::layout(placement, &neighbours, 2, |here, there| step(here, there, places))
+    let neighbours: Vec<Vec<usize>> = (0..positions).map(neighbours).collect();
+    direct::layout(placement, &neighbours, 2, |here, there| step(here, there, positions))
 }
 
 /// Returns the next hop from `here` towards `there`, the shorter way round. If both ways are
 /// equally long, which can occur only at the packet's source, it goes clockwise from even positions
 /// and counter-clockwise from odd ones.
-fn step(here: usize, there: usize, places: usize) -> Step {
-    let clockwise = (there + places - here) % places;
-    let go_clockwise = 2 * clockwise < places || 2 * clockwise == places && here.is_multiple_of(2);
+fn step(here: usize, there: usize, positions: usize) -> Step {
+    let clockwise = (there + positions - here) % positions;
+    let go_clockwise =
+        2 * clockwise < positions || 2 * clockwise == positions && here.is_multiple_of(2);
     let (to, crosses) = if go_clockwise {
-        ((here + 1) % places, there < here)
+        ((here + 1) % positions, there < here)
     } else {
-        ((here + places - 1) % places, there > here)
+        ((here + positions - 1) % positions, there > here)
     };
     Step { to, class: u8::from(!crosses) }
 }
@@ -57,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn packets_go_the_shorter_way() {
+    fn packets_take_the_shorter_direction() {
         for nodes in [1, 2, 3, 4, 7, 8, 36] {
             let ring = layout(&Placement::all_to_all(nodes));
             for (a, b) in pairs(nodes) {
@@ -68,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn ways_of_half_the_ring_are_clockwise_from_even_places_and_else_not() {
+    fn opposite_nodes_are_reached_clockwise_from_even_positions() {
         let ring = layout(&Placement::all_to_all(6));
         assert_eq!(ring.path(0, 3), [0, 1, 2, 3]);
         assert_eq!(ring.path(4, 1), [4, 5, 0, 1]);
@@ -77,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn places_are_passed_whether_or_not_they_send_or_take() {
+    fn positions_without_nodes_forward_packets() {
         let placement = Placement { nodes: 5, inputs: vec![0, 2, 3], outputs: vec![1, 4] };
         let ring = layout(&placement);
         assert_eq!(ring.path(1, 1), [2, 3, 4]);
@@ -100,7 +102,7 @@ mod tests {
 
     /// Dally and Seitz 1987: there is no deadlock if the channel dependence graph has no cycle.
     #[test]
-    fn no_class_of_a_link_waits_for_itself() {
+    fn virtual_channel_classes_form_no_dependence_cycle() {
         for nodes in [2, 3, 6, 9] {
             let ring = layout(&Placement::all_to_all(nodes));
             let ways: Vec<_> = pairs(nodes).map(|(a, b)| channels(&ring, a, b)).collect();
@@ -119,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn without_the_classes_links_would_wait_for_themselves() {
+    fn without_classes_the_channels_form_a_dependence_cycle() {
         let ring = layout(&Placement::all_to_all(6));
         let clockwise = |router: usize| {
             let output = &ring.outputs[router];

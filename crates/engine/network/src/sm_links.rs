@@ -85,7 +85,7 @@ impl SmLinks {
         let from = self.ends[sm].from;
         while let Some(id) = ctx.ready(from, now) {
             let request = ctx.request(id);
-            let (to, bytes, is_copied) = self.way(request);
+            let (to, bytes, is_copied) = self.route(request);
             let free = if is_copied { cycle } else { self.ends[sm].sends };
             let free = free.max(self.ends[to.index()].takes);
             if free > cycle {
@@ -113,7 +113,7 @@ impl SmLinks {
 
     /// Returns the destination of a message, its bytes of data, and whether the network copies it
     /// without occupying its sender.
-    fn way(&self, request: &Request) -> (SmId, u64, bool) {
+    fn route(&self, request: &Request) -> (SmId, u64, bool) {
         let message = Message::of(request);
         match self.direction {
             Direction::Request => (message.to, message.bytes.into(), message.is_copied),

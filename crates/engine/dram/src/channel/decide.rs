@@ -176,7 +176,7 @@ impl Channel {
         };
         let pick = self.scheduler.pick(&view);
         if let Some(end) = self.scheduler.changes_at(&view) {
-            self.choice_ends.set(bank, end);
+            self.pick_expiry.set(bank, end);
         }
         pick
     }

@@ -118,7 +118,7 @@ impl Channel {
             return;
         }
         if best != due && self.round_robin.first(bus, due) != Some(bank) {
-            self.tell(Event::Overtaken, now);
+            self.notify(Event::Overtaken, now);
         }
         self.round_robin.issued(bus, bank, kind);
         if self.prefetch.offered() & one(bank) != 0 {
@@ -268,7 +268,7 @@ impl Channel {
         self.rows.open(bank, row, now);
         self.queues.set_open_row(bank, Some(row));
         self.account.activate(bank, now);
-        self.tell(Event::Activated { bank }, now);
+        self.notify(Event::Activated { bank }, now);
         let command = Command::of_bank(now, Act, bank, row);
         self.log.record(Command { request: Some(id), ..command });
     }

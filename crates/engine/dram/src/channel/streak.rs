@@ -59,7 +59,7 @@ mod tests {
     /// SM and CTA of a request.
     type From = (u16, u32);
 
-    const NOBODY: From = (Request::NO_SOURCE, u32::MAX);
+    const NO_SM: From = (Request::NO_SOURCE, u32::MAX);
 
     /// Serves the requests (bank, row, source) in `order`, given by index; all of them wait from
     /// the start.
@@ -105,8 +105,8 @@ mod tests {
     }
 
     #[test]
-    fn what_no_sm_waits_for_is_of_another_core() {
-        for (breaker, stranded) in [(NOBODY, (3, 7)), ((3, 7), NOBODY), (NOBODY, NOBODY)] {
+    fn requests_without_an_sm_count_as_another_core() {
+        for (breaker, stranded) in [(NO_SM, (3, 7)), ((3, 7), NO_SM), (NO_SM, NO_SM)] {
             let count = in_order(&[(1, (3, 7)), (2, breaker), (1, stranded)]);
             assert_eq!(
                 (count.stranded_switches, count.streak_breakers),
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn breakers_stand_before_the_first_stranded_request() {
+    fn breakers_precede_the_first_stranded_request() {
         // The switch from row 1 has only the request of the same CTA as breaker; the one of another
         // core arrived after the stranded request.
         let count = in_order(&[(1, (0, 0)), (2, (0, 0)), (1, (0, 0)), (3, (5, 5)), (1, (0, 0))]);
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_that_arrived_before_the_one_served_is_not_stranded_nor_does_it_break() {
+    fn an_older_request_is_neither_stranded_nor_a_breaker() {
         let own = (0, 0);
         // The request left in row 1 is older than the one to row 2, so it is not stranded.
         let count = serve(&[(0, 1, own), (0, 1, own), (0, 2, own)], &[0, 2, 1]);
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_row_of_another_bank_is_another() {
+    fn rows_of_different_banks_are_distinct() {
         let own = (0, 0);
         let count = serve(&[(0, 1, own), (0, 2, own), (1, 1, own)], &[0, 1]);
         assert_eq!(count, counted(1, 0, [0; 3]));

@@ -7,8 +7,8 @@ use warpmem_sim::DramCycle;
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "closed",
-    summary: "the last column command closes the row (auto-precharge) unless a request waits for it",
-    source: "as DRAM controllers have it",
+    summary: "the last column command of a request closes the row (auto-precharge) unless another request waits for it",
+    source: "common DRAM controllers",
     params: Vec::new,
 };
 

@@ -7,7 +7,7 @@ use warpmem_sim::DramCycle;
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "closed-cap",
-    summary: "as `closed`, and after n column commands even if requests wait for the row",
+    summary: "as `closed`; in addition a row is closed after n column commands even if requests wait for it",
     source: "Ramulator 2.1",
     params: ClosedCap::params,
 };

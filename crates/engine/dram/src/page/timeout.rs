@@ -6,7 +6,7 @@ use warpmem_sim::DramCycle;
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "timeout",
-    summary: "a row that has not been used for n cycles is closed",
+    summary: "a row is closed after n cycles without a use",
     source: "Ramulator 1",
     params: Timeout::params,
 };

@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fixed_threshold_tells_few_requests_from_many() {
+    fn a_fixed_threshold_separates_few_requests_from_many() {
         let prefetcher = build("opportunistic(lower=2,higher=5,threshold=10)");
         assert_eq!([0, 9, 10, 11].map(|pending| least(&*prefetcher, pending)), [5, 5, 2, 2]);
         let stop = build("opportunistic(lower=0,higher=0)");
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_read_without_end_while_nothing_waits() {
+    fn prefetching_continues_while_no_request_waits() {
         let prefetcher = build("opportunistic(threshold=0)");
         assert!(prefetcher.goes_on(&OpenRow { waiting: 0, prefetched: 1000, pending: 1 }));
     }
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_threshold_is_refused() {
+    fn invalid_thresholds_are_refused() {
         for text in [
             "opportunistic(lower=9,higher=8)",
             "opportunistic(threshold=static)",
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_need_a_cache_and_rows_of_a_set_of_lines() {
+    fn prefetching_needs_a_cache_and_at_most_128_lines_per_row() {
         let no_cache = PrefetchContext { l2_enabled: false, ..prefetch_context() };
         let long_rows = PrefetchContext { row_bytes: 2 * 128 * 128, ..prefetch_context() };
         for (machine, key) in [(no_cache, "l2.enabled"), (long_rows, "dram.row_bytes")] {

@@ -8,7 +8,7 @@ use warpmem_sim::DramCycle;
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "atlas",
-    summary: "requests that have waited too long, then the sources that have received the least service, then row hits, then the oldest",
+    summary: "overdue requests first, then the sources with the least attained service, then row hits, then the oldest",
     source: "Kim, Han, Mutlu, Harchol-Balter, HPCA 2010",
     params: Options::params,
 };
@@ -265,7 +265,7 @@ mod tests {
 
     /// SM 1 keeps bank 0 busy with row hits; SM 0, served more, waits until the threshold.
     #[test]
-    fn a_request_that_has_waited_for_the_threshold_goes_first() {
+    fn an_overdue_request_goes_first() {
         let mut later: Vec<_> =
             (0..300).map(|n| (110 + 3 * n, from(1, 3 + n as u32, 0, 9))).collect();
         later.insert(1, (112, from(0, 1000, 0, 2)));
@@ -288,7 +288,7 @@ mod tests {
 
     /// Channel 0 serves SM 0, so channel 1 ranks it last.
     #[test]
-    fn channels_share_what_sources_attained() {
+    fn channels_share_attained_service() {
         let mut two = context(&gddr5());
         two.dram.channels = 2;
         let family = SCHEDULERS.build("atlas(quantum=100)", &two).unwrap();

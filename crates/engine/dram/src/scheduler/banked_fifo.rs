@@ -16,7 +16,7 @@ pub const ENTRY: Entry<dyn Family, SchedulerContext> = Entry {
     build: |context, _| {
         let dram = &context.dram;
         INFO.fits(dram.read_queue >= dram.banks, "dram.read_queue", dram.read_queue, || {
-            format!("an entry for each of the {} banks, or more", dram.banks)
+            format!("at least one entry for each of the {} banks", dram.banks)
         })?;
         Ok(Box::new(|_| Box::new(BankedFifo) as _))
     },

@@ -59,7 +59,7 @@ struct Bliss {
 }
 
 impl Bliss {
-    fn gives_way(&self, queued: &Queued) -> bool {
+    fn is_deferred(&self, queued: &Queued) -> bool {
         self.blacklisted[self.sources.index(&queued.request)]
     }
 
@@ -79,11 +79,11 @@ impl Scheduler for Bliss {
     }
 
     fn pick(&mut self, bank: &BankView) -> Option<Slot> {
-        bank.oldest_of_lowest(|_, queued, hit| (self.gives_way(queued), !hit))
+        bank.oldest_of_lowest(|_, queued, hit| (self.is_deferred(queued), !hit))
     }
 
     fn rank(&self, ready: &Ready) -> u64 {
-        self.sources.ranked(ready).is_some_and(|queued| self.gives_way(queued)).into()
+        self.sources.ranked(ready).is_some_and(|queued| self.is_deferred(queued)).into()
     }
 
     fn next_tick(&self) -> DramCycle {
@@ -155,7 +155,7 @@ mod tests {
     /// SM 1 is served third, which resets the count of SM 0; the sixth request of SM 0 is the
     /// fourth in succession.
     #[test]
-    fn another_source_between_starts_the_count_anew() {
+    fn another_source_resets_the_count() {
         let mut requests = hits_and_a_victim();
         requests[2].sm = 1;
         let order = order_unlike_fr_fcfs("bliss", &requests);

@@ -122,7 +122,7 @@ impl CoreCriticality {
         self.seen.all += self.waiting.all;
     }
 
-    fn gives_way(&self, queued: &Queued) -> bool {
+    fn is_deferred(&self, queued: &Queued) -> bool {
         self.by_criticality && !queued.request.critical
     }
 }
@@ -133,11 +133,11 @@ impl Scheduler for CoreCriticality {
     }
 
     fn pick(&mut self, bank: &BankView) -> Option<Slot> {
-        bank.oldest_of_lowest(|_, queued, hit| (self.gives_way(queued), !hit))
+        bank.oldest_of_lowest(|_, queued, hit| (self.is_deferred(queued), !hit))
     }
 
     fn rank(&self, ready: &Ready) -> u64 {
-        ready.queued.is_some_and(|queued| self.gives_way(queued)).into()
+        ready.queued.is_some_and(|queued| self.is_deferred(queued)).into()
     }
 
     fn next_tick(&self) -> DramCycle {
@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn sms_are_told_when_they_are_critical() {
+    fn critical_sms_are_marked() {
         let needs = |text: &str| SCHEDULERS.build(text, &context(&gddr5())).unwrap().needs();
         assert_eq!(needs("core-criticality").critical_share, Some(0.75));
         assert_eq!(needs("core-criticality(critical_share=0.6)").critical_share, Some(0.6));

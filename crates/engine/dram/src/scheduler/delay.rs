@@ -11,7 +11,7 @@ mod tests;
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "delay",
-    summary: "an experiment: FR-FCFS, but some requests with (or without) inter-core locality are held back",
+    summary: "an experiment: FR-FCFS that delays selected requests with (or without) inter-core locality",
     source: "Li, Inter-core locality aware memory access scheduling, UBC 2015, Section 3.2",
     params: Options::params,
 };

@@ -3,8 +3,8 @@
 
 use super::warp_table::{Entry, Options, PENDING_BITS, WarpTable, WarpTables};
 use super::{
-    BankSet, BankView, ChannelView, Family, Queued, Scheduler, SchedulerContext, Slot, Together,
-    Traits, one,
+    BankSet, BankView, ChannelView, Family, Queued, Scheduler, SchedulerContext, SharingFamily,
+    Slot, Traits, one,
 };
 use std::collections::VecDeque;
 use warpmem_params::{Complexity, Counter, PolicyInfo, Shape};
@@ -22,7 +22,7 @@ pub const ENTRY: warpmem_params::Entry<dyn Family, SchedulerContext> = warpmem_p
     build: |context, params| {
         let options: Options = params.read();
         let tables = WarpTables::new(context, &options, false);
-        Ok(Box::new(Together(move |_| {
+        Ok(Box::new(SharingFamily(move |_| {
             let warps = tables.channel();
             Box::new(DivFirst {
                 held: vec![Held::default(); warps.entries()],
@@ -78,11 +78,11 @@ impl Scheduler for DivFirst {
 
     /// Returns the banks with requests of the warps whose counts this channel has changed.
     fn tick(&mut self, channel: &ChannelView) -> BankSet {
-        let mut asked = 0;
+        let mut banks = 0;
         while let Some((_, entry)) = self.changes.pop_front_if(|&mut (at, _)| at <= channel.now) {
-            asked |= self.held[entry.index()].banks;
+            banks |= self.held[entry.index()].banks;
         }
-        asked
+        banks
     }
 
     fn on_arrival(&mut self, slot: Slot, queued: &Queued) {
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn fewest_pending_first() {
+    fn the_warp_with_fewest_pending_requests_goes_first() {
         let queue = [of(0, 0, 1, 0), of(1, 0, 1, 0), of(2, 0, 2, 1)];
         assert_eq!(order("fr-fcfs", &queue), [0, 1, 2]);
         let run = run(&gddr5(), "div-first", &queue);
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn of_equal_warps_the_oldest_goes_first() {
+    fn among_equal_warps_the_oldest_request_goes_first() {
         let queue = [of(0, 0, 1, 0), of(1, 0, 2, 1), of(2, 0, 1, 2)];
         assert_eq!(order("fr-fcfs", &queue), [0, 2, 1]);
         assert_eq!(order("div-first", &queue), [0, 1, 2]);
@@ -224,7 +224,7 @@ mod tests {
     /// Bank 0 would close its row for request 1 at 28. Earlier the other channel schedules request
     /// 3, which leaves request 2 as the only one of its warp.
     #[test]
-    fn what_another_channel_schedules_counts_when_the_command_issues() {
+    fn other_channels_change_the_pick_at_issue() {
         let dram = Dram { channels: 2, ..gddr5() };
         let context = SchedulerContext { dram, ..context(&gddr5()) };
         let mut channels = Channel::family(&context, "div-first").unwrap();
@@ -244,7 +244,7 @@ mod tests {
     /// The update of cycle 13 arrives at 13 + 5. Until then no warp has anything pending, and the
     /// oldest goes first. Then warp 1 has two pending, and warp 2 one, which hits the open row.
     #[test]
-    fn news_take_their_time_and_are_acted_on_when_they_come() {
+    fn updates_take_effect_after_their_latency() {
         let queue = [
             (0, of(0, 0, 1, 0)),
             (13, of(1, 0, 2, 1)),
@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn picks_per_cycle_takes_the_machines_place() {
+    fn picks_per_cycle_replaces_the_machines() {
         assert_eq!(activation_beside_a_blocked_bank("div-first"), 20);
         assert_eq!(activation_beside_a_blocked_bank("div-first(picks_per_cycle=1)"), 21);
     }

@@ -5,7 +5,7 @@ use warpmem_params::{Choice, Complexity, Entry, PolicyInfo, Shape, choice, param
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "fcfs",
-    summary: "strictly the oldest request of the channel; nothing passes it",
+    summary: "strictly the oldest request of the channel; no request passes it",
     source: "Yuan et al., MICRO 2009 (naive FIFO)",
     params: Options::params,
 };

@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn sources_take_turns_at_rows_that_are_closed() {
+    fn closed_rows_are_opened_round_robin_over_sources() {
         let requests = [
             from(0, read(0, 0, 1)),
             from(0, read(1, 0, 2)),
@@ -101,27 +101,27 @@ mod tests {
     }
 
     #[test]
-    fn sources_take_turns_at_the_open_row() {
+    fn row_hits_are_served_round_robin_over_sources() {
         let requests = [from(0, read(0, 0, 1)), from(0, read(1, 0, 1)), from(1, read(2, 0, 1))];
         assert_eq!(orders(&requests), [[0, 2, 1], [0, 1, 2]]);
     }
 
     /// Bank 0 serves source 0 in cycle 0, so bank 1 serves another source.
     #[test]
-    fn the_turn_is_the_whole_channels() {
+    fn the_round_robin_spans_all_banks() {
         let requests = [from(0, read(0, 0, 1)), from(0, read(1, 1, 1)), from(1, read(2, 1, 2))];
         assert_eq!(orders(&requests), [[0, 2, 1], [0, 1, 2]]);
     }
 
     #[test]
-    fn a_row_hit_goes_before_the_next_in_turn() {
+    fn a_row_hit_goes_before_the_next_source() {
         let requests = [from(0, read(0, 0, 1)), from(1, read(1, 0, 2)), from(0, read(2, 0, 1))];
         assert_eq!(orders(&requests), [[0, 2, 1], [0, 2, 1]]);
     }
 
     /// In a shared queue write-backs, which have no SM, count as one source of the round robin.
     #[test]
-    fn what_has_no_source_is_one_more() {
+    fn requests_without_an_sm_form_one_source() {
         let requests = [
             from(0, read(0, 0, 1)),
             from(15, read(1, 0, 2)),
@@ -134,7 +134,7 @@ mod tests {
 
     /// Among row misses and conflicts a source waits for at most one request of every other source.
     #[test]
-    fn without_row_hits_a_source_waits_for_one_of_each_other() {
+    fn without_row_hits_a_source_waits_for_one_request_per_source() {
         let mut requests: Vec<_> =
             (0..40).map(|id| from((id % 4) as u16, read(id, 0, id))).collect();
         requests.push(from(4, read(40, 0, 100)));

@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn the_l2_is_told_how_to_sort_warps() {
+    fn the_l2_receives_the_warp_types() {
         let needs = |text: &str| SCHEDULERS.build(text, &context(&gddr5())).unwrap().needs();
         let default = WarpTypes {
             mostly_hit: 0.7,

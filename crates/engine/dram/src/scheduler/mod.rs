@@ -129,9 +129,9 @@ impl<F: Fn(usize) -> Box<dyn Scheduler>> Family for F {
 }
 
 /// A family of schedulers with shared state, given by their constructor.
-struct Together<F>(F);
+struct SharingFamily<F>(F);
 
-impl<F: Fn(usize) -> Box<dyn Scheduler>> Family for Together<F> {
+impl<F: Fn(usize) -> Box<dyn Scheduler>> Family for SharingFamily<F> {
     fn scheduler(&self, channel: usize) -> Box<dyn Scheduler> {
         (self.0)(channel)
     }

@@ -43,7 +43,7 @@ mod tests {
     }
 
     #[test]
-    fn the_row_that_most_wait_for_goes_first() {
+    fn the_row_with_most_waiting_requests_goes_first() {
         let queue = rows(&[1, 2, 2]);
         assert_eq!(order("fr-fcfs", &queue), [0, 1, 2]);
         assert_eq!(order("most-pending", &queue), [1, 2, 0]);
@@ -53,7 +53,7 @@ mod tests {
     }
 
     #[test]
-    fn of_equal_rows_that_of_the_oldest_request_goes_first() {
+    fn among_equal_rows_that_of_the_oldest_request_goes_first() {
         let queue = rows(&[1, 2, 3, 3, 2]);
         assert_eq!(order("fr-fcfs", &queue), [0, 1, 4, 2, 3]);
         assert_eq!(order("most-pending", &queue), [1, 4, 2, 3, 0]);
@@ -61,7 +61,7 @@ mod tests {
 
     /// A refresh closes row 1, whose waiting request is younger than that to row 2.
     #[test]
-    fn the_oldest_request_counts_not_the_row_that_was_waited_for_first() {
+    fn ties_go_to_the_row_of_the_oldest_waiting_request() {
         let mut dram = gddr5();
         (dram.timing.trefi, dram.timing.trfc) = (100, 50);
         let long = |id, row| Request { bursts: 6, ..read(id, 0, row) };

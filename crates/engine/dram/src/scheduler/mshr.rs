@@ -14,21 +14,21 @@ const SOURCE: &str = "Li, Inter-core locality aware memory access scheduling, UB
 
 const MAXIMUM: PolicyInfo = PolicyInfo {
     name: "mshr-m",
-    summary: "most merged requests first; a row counts the maximum over its requests",
+    summary: "requests with the most merges first; the score of a row is the maximum over its requests",
     source: SOURCE,
     params: Options::params,
 };
 
 const SUM: PolicyInfo = PolicyInfo {
     name: "mshr-s",
-    summary: "most merged requests first; a row counts the sum over its requests",
+    summary: "requests with the most merges first; the score of a row is the sum over its requests",
     source: SOURCE,
     params: Options::params,
 };
 
 const AGE: PolicyInfo = PolicyInfo {
     name: "mshr-s+a",
-    summary: "highest total age of the merged requests first; a row counts the sum over its requests",
+    summary: "requests with the highest total age of their merges first; the score of a row is the sum over its requests",
     source: SOURCE,
     params: Options::params,
 };

@@ -257,7 +257,7 @@ mod tests {
 
     /// A request that arrives during a batch waits for the next one, row hit or not.
     #[test]
-    fn a_batch_is_closed_to_later_requests() {
+    fn later_requests_wait_for_the_next_batch() {
         let mut requests = vec![(0, from(0, 0, 0, 1)), (0, from(1, 1, 0, 2))];
         requests.extend((2..6).map(|id| (5, from(0, id, 0, 1))));
         assert_eq!(timed(&gddr5(), "par-bs", &requests).order(), [0, 1, 2, 3, 4, 5]);
@@ -267,7 +267,7 @@ mod tests {
     /// A request waits for the rest of one batch and for at most the cap of each source in the
     /// next.
     #[test]
-    fn row_hits_that_keep_coming_delay_a_request_by_two_batches() {
+    fn a_stream_of_row_hits_delays_a_request_by_at_most_two_batches() {
         let mut requests: Vec<_> =
             (0..200).map(|id| (u64::from(id) * 3, from(0, id, 0, 1))).collect();
         requests.insert(60, (177, from(1, 1000, 0, 2)));

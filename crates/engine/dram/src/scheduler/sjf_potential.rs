@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn of_row_hits_that_of_the_shortest_job_goes_first() {
+    fn among_row_hits_that_of_the_shortest_job_goes_first() {
         let requests = [
             of(0, read(0, 0, 1)),
             of(0, read(1, 0, 1)),
@@ -206,7 +206,7 @@ mod tests {
 
     /// In a shared queue write-backs, which have no warp, form one job.
     #[test]
-    fn what_has_no_warp_is_one_job() {
+    fn requests_without_a_warp_form_one_job() {
         let requests = [
             of(u32::MAX, write(0, 0, 1)),
             of(u32::MAX, write(1, 0, 2)),

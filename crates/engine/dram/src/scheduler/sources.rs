@@ -28,7 +28,7 @@ impl Sources {
     }
 
     /// Returns the entry of requests without a waiting SM; SMs are below it.
-    pub fn nobody(self) -> usize {
+    pub fn no_sm(self) -> usize {
         self.sms
     }
 
@@ -112,10 +112,10 @@ mod tests {
     }
 
     #[test]
-    fn what_no_sm_waits_for_has_an_entry_of_its_own() {
+    fn requests_without_an_sm_have_their_own_entry() {
         let sources = Sources::of(&context(&gddr5()));
         let of = |sm| sources.index(&Request { sm, ..read(0, 0, 0) });
-        assert_eq!((sources.count(), sources.nobody()), (17, 16));
+        assert_eq!((sources.count(), sources.no_sm()), (17, 16));
         assert_eq!((of(0), of(15), of(Request::NO_SOURCE)), (0, 15, 16));
     }
 

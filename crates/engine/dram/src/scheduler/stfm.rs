@@ -15,7 +15,7 @@ use warpmem_sim::{BankId, DramCycle, RowId};
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "stfm",
-    summary: "the source with the largest slowdown first when slowdowns differ too much, otherwise FR-FCFS",
+    summary: "the source with the largest slowdown first if slowdowns differ too much, otherwise FR-FCFS",
     source: "Mutlu and Moscibroda, MICRO 2007",
     params: Options::params,
 };
@@ -164,14 +164,14 @@ impl Stfm {
 
     /// Returns the source that waits for a request; none waits for a write.
     fn source(&self, request: &Request) -> usize {
-        if request.write { self.sources.nobody() } else { self.sources.index(request) }
+        if request.write { self.sources.no_sm() } else { self.sources.index(request) }
     }
 
     fn at(&self, source: usize, bank: BankId) -> usize {
         source * self.banks + bank.index()
     }
 
-    fn gives_way(&self, queued: &Queued) -> bool {
+    fn is_deferred(&self, queued: &Queued) -> bool {
         let source = self.source(&queued.request);
         self.favoured.is_some_and(|favoured| favoured != source)
     }
@@ -220,7 +220,7 @@ impl Stfm {
         let slowdowns = self.slowdowns.get();
         let waits = |source: &usize| self.waiting[*source] > 0;
         let of = |source| (slowdowns.slowdown(source, now), source);
-        let mut waiting = (0..self.sources.nobody()).filter(waits).map(of);
+        let mut waiting = (0..self.sources.no_sm()).filter(waits).map(of);
         let first = waiting.next()?;
         let (least, most) = waiting.fold((first.0, first), |(least, most), (slowdown, source)| {
             (least.min(slowdown), if slowdown > most.0 { (slowdown, source) } else { most })
@@ -235,11 +235,11 @@ impl Scheduler for Stfm {
     }
 
     fn pick(&mut self, bank: &BankView) -> Option<Slot> {
-        bank.oldest_of_lowest(|_, queued, hit| (self.gives_way(queued), !hit))
+        bank.oldest_of_lowest(|_, queued, hit| (self.is_deferred(queued), !hit))
     }
 
     fn rank(&self, ready: &Ready) -> u64 {
-        self.sources.ranked(ready).is_some_and(|queued| self.gives_way(queued)).into()
+        self.sources.ranked(ready).is_some_and(|queued| self.is_deferred(queued)).into()
     }
 
     fn next_tick(&self) -> DramCycle {

@@ -6,7 +6,9 @@ mod monitor;
 
 use super::shared::Shared;
 use super::sources::{ServiceClock, Sources};
-use super::{BankView, Family, Queued, Ready, Scheduler, SchedulerContext, Slot, Together, Traits};
+use super::{
+    BankView, Family, Queued, Ready, Scheduler, SchedulerContext, SharingFamily, Slot, Traits,
+};
 use clusters::Clusters;
 use monitor::Monitor;
 use warpmem_params::{Complexity, Counter, Entry, PolicyInfo, Shape, choice, params};
@@ -31,7 +33,7 @@ pub const ENTRY: Entry<dyn Family, SchedulerContext> = Entry {
             clusters: Clusters::new(options, sources.count(), machine_banks),
         });
         let clock = ServiceClock::new(context);
-        Ok(Box::new(Together(move |_| {
+        Ok(Box::new(SharingFamily(move |_| {
             Box::new(Tcm {
                 sources,
                 banks,

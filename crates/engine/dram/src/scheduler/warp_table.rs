@@ -14,10 +14,10 @@ params! {
     pub struct Options {
         /// width of the hash of load PC, warp and SM that identifies warps; warps with the same
         /// hash are not distinguished
-        wat_bits: u32 = 0, in 0..=20, zero "a warp is known exactly", unit "bits";
+        wat_bits: u32 = 0, in 0..=20, zero "warps are identified exactly", unit "bits";
         /// delay until the arrival or scheduling of a request changes the count of its warp, in
         /// every channel including its own
-        wet_latency: u64 = 0, in 0.., zero "known at once", unit "DRAM cycles";
+        wet_latency: u64 = 0, in 0.., zero "immediately", unit "DRAM cycles";
         /// requests that may be assigned to idle banks in one cycle
         pub picks_per_cycle: Option<u32> = None, in ("dram.picks_per_cycle", 0..),
             zero "one for every idle bank", unit "requests";
@@ -81,7 +81,7 @@ pub struct Table {
     changes: VecDeque<Change>,
     /// Last requests of warps that the channel has not read yet, by channel.
     last: Vec<Vec<Name>>,
-    tells_last: bool,
+    reports_last: bool,
 }
 
 impl Table {
@@ -96,7 +96,7 @@ impl Table {
         let count = &mut self.counts[change.entry.index()];
         count.pending = if change.arrives { count.pending + 1 } else { count.pending - 1 };
         count.names ^= change.name.0;
-        if count.pending == 1 && self.tells_last {
+        if count.pending == 1 && self.reports_last {
             let last = Name(count.names);
             self.last[last.channel()].push(last);
         }
@@ -137,8 +137,8 @@ pub struct WarpTable {
 pub struct WarpTables(Shared<Table>);
 
 impl WarpTables {
-    /// Builds the tables. `tells_last`: channels will call [`WarpTable::take_last`].
-    pub fn new(context: &SchedulerContext, options: &Options, tells_last: bool) -> WarpTables {
+    /// Builds the tables. `reports_last`: channels will call [`WarpTable::take_last`].
+    pub fn new(context: &SchedulerContext, options: &Options, reports_last: bool) -> WarpTables {
         let wat_bits = options.wat_bits;
         let entries = if wat_bits == 0 { context.warps as usize } else { 1 << wat_bits };
         WarpTables(Shared::new(Table {
@@ -147,7 +147,7 @@ impl WarpTables {
             counts: vec![Count::default(); entries],
             changes: VecDeque::new(),
             last: Vec::new(),
-            tells_last,
+            reports_last,
         }))
     }
 

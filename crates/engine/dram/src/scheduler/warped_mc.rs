@@ -5,8 +5,8 @@
 
 use super::warp_table::{Options, Table, WarpTable, WarpTables};
 use super::{
-    BankView, Event, Family, Queued, Ready, Request, Scheduler, SchedulerContext, Slot, Together,
-    Traits,
+    BankView, Event, Family, Queued, Ready, Request, Scheduler, SchedulerContext, SharingFamily,
+    Slot, Traits,
 };
 use warpmem_params::{Complexity, Counter, Entry, PolicyInfo, Shape};
 use warpmem_sim::{DramCycle, RowId};
@@ -16,7 +16,7 @@ mod tests;
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "warped-mc",
-    summary: "row hits first; among row hits, rows and banks, the last pending request of a warp first",
+    summary: "row hits first; among row hits, rows and banks, those of the last pending request of a warp first",
     source: "Jeong et al., ICPP 2023 (Warped-MC)",
     params: Options::params,
 };
@@ -28,7 +28,7 @@ pub const ENTRY: Entry<dyn Family, SchedulerContext> = Entry {
         let tables = WarpTables::new(context, &options, true);
         let (banks, slots) = (context.dram.banks as usize, context.slots());
         let one_queue = context.dram.write_queue == 0;
-        Ok(Box::new(Together(move |_| {
+        Ok(Box::new(SharingFamily(move |_| {
             Box::new(WarpedMc {
                 warps: tables.channel(),
                 held: vec![Held::default(); slots],

@@ -72,7 +72,7 @@ impl Standard {
             [(Rd, Rd), (Wr, Wr)].map(|(from, to)| least_distance(dram, &constraints, from, to));
         let cycles = same_kind[0].min(same_kind[1]).min(dram.timing.tccds);
         let valid = format!(
-            "at most {} transfers, as RD may follow RD and WR may follow WR after {cycles} cycles (tCCD)",
+            "at most {} transfers, because column commands may be {cycles} cycles apart (tCCD)",
             cycles * dram.transfers_per_clock
         );
         rule(burst <= cycles, "burst_length", dram.burst_length, valid)?;
@@ -81,12 +81,13 @@ impl Standard {
             true => ("timing.trtw", dram.timing.trtw),
             false => ("timing.twl", dram.timing.twl),
         };
-        let valid =
-            format!("a value that puts write data after those of a RD {distance} cycles before");
+        let valid = format!(
+            "a value with which write data follow those of an RD {distance} cycles earlier"
+        );
         rule(distance + write >= read + burst, key, value, valid)?;
         let distance = least_distance(dram, &constraints, Wr, Rd);
         let valid =
-            format!("a value that puts read data after those of a WR {distance} cycles before");
+            format!("a value with which read data follow those of a WR {distance} cycles earlier");
         rule(distance + read >= write + burst, "timing.tcl", dram.timing.tcl, valid)
     }
 
@@ -98,7 +99,7 @@ impl Standard {
         } else {
             let valid = format!("1 to below `dram.timing.trefi` = {}", t.trefi);
             rule((1..t.trefi).contains(&t.trfc), "timing.trfc", t.trfc, valid)?;
-            let valid = "0 beside refresh of all banks (`dram.timing.trefi` > 0)";
+            let valid = "0 with refresh of all banks (`dram.timing.trefi` > 0)";
             rule(t.trefipb == 0, "timing.trefipb", t.trefipb, valid)?;
         }
         if t.trefipb == 0 {
@@ -139,7 +140,7 @@ impl Standard {
 /// Rejects currents that would give a command or an open row negative energy.
 pub(super) fn check_power(p: &Power) -> Check {
     let at_least = |key: &str, current: u32, floor_key: &str, floor: u32| {
-        let valid = format!("0 (not known) or at least `dram.power.{floor_key}` = {floor}");
+        let valid = format!("0 (unknown) or at least `dram.power.{floor_key}` = {floor}");
         rule(current == 0 || current >= floor, &format!("power.{key}"), current, valid)
     };
     at_least("idd3n", p.idd3n, "idd2n", p.idd2n)?;

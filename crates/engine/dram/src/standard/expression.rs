@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn sums_run_from_the_left() {
+    fn sums_associate_to_the_left() {
         assert_eq!(value("tcl - burst - twl"), 12);
         assert_eq!(value("tcl - (burst - twl)"), 24);
         assert_eq!(value(" 1+tcl "), 21);
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_are_placed() {
+    fn errors_are_located() {
         let cases = [
             ("", "expected a number, a parameter, max(a, b) or ( at character 1 of \"\""),
             ("a +", "expected a number, a parameter, max(a, b) or ( at character 4 of \"a +\""),

@@ -175,7 +175,7 @@ impl Source<'_> {
         for (name, value) in parameters {
             let key = format!("parameters.{name}");
             let free = !taken.contains_key(&name) && name != "burst" && name != "max";
-            self.require(free, &key, &value, "a name that no timing parameter has")?;
+            self.require(free, &key, &value, "a name that is not a timing parameter")?;
             let holds = i64::from(*value.get_ref()) <= LONGEST;
             self.require(holds, &key, &value, format!("0 to {LONGEST}"))?;
             standard.parameters.insert(name, value.into_inner());

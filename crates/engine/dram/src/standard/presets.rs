@@ -193,7 +193,8 @@ impl Standard {
         };
         let Organisation { banks, transfers_per_clock, .. } = *organisation;
         if banks > MAX_BANKS {
-            let valid = format!("at most {MAX_BANKS}: that many banks of a channel are modelled");
+            let valid =
+                format!("at most {MAX_BANKS}, the most banks of a channel that are modelled");
             return refuse(key("banks"), banks, valid);
         }
         let ticks = self.ticks_per_clock;

@@ -44,7 +44,7 @@ fn ticks_between(
 }
 
 #[test]
-fn every_preset_makes_a_valid_channel_but_those_with_too_many_banks() {
+fn every_preset_with_at_most_64_banks_makes_a_valid_channel() {
     let mut pairs = 0;
     for name in Standard::names() {
         let standard = Standard::load(name).unwrap();
@@ -118,7 +118,7 @@ fn a_clock_gives_a_frequency() {
 /// rounded up to whole clocks as `docs/machines.md` describes. Times given in clocks are unchanged,
 /// and read to write of GDDR6 is CL + 1.
 #[test]
-fn faster_speeds_last_as_long_as_those_that_they_come_from() {
+fn derived_speeds_keep_the_nanoseconds_of_their_source() {
     let cases = [
         ("hbm3", "HBM3_H100_5240Mbps", "hbm3", "HBM3_6400Mbps", 350),
         ("hbm3e", "HBM3E_6250Mbps", "hbm3", "HBM3_6400Mbps", 450),
@@ -195,7 +195,7 @@ fn commands_of_several_ticks_hold_their_bus() {
 }
 
 #[test]
-fn places_follow_the_bank_number() {
+fn positions_follow_the_bank_number() {
     let dram = Dram { pseudo_channels: 2, stacks: 2, banks: 64, bank_groups: 4, ..blank() };
     let place = |bank| Place::of(&dram, bank).map(|p| (p.pseudo_channel, p.stack, p.group, p.bank));
     assert_eq!(place(0), Some((0, 0, 0, 0)));
@@ -245,7 +245,7 @@ fn a_file_builds_on_a_base() {
 }
 
 #[test]
-fn unknown_names_are_answered_with_near_ones() {
+fn unknown_names_suggest_similar_ones() {
     let message = |name: &str| Standard::load(name).unwrap_err().to_string();
     let valid = Standard::names().collect::<Vec<_>>().join(", ");
     assert_eq!(
@@ -279,7 +279,7 @@ fn a_bad_file_is_refused_at_its_line() {
         ("ticks_per_clock = 0", "s.toml:4: `ticks_per_clock` = 0: expected 1 to 16"),
         ("[command_ticks]\nACT = 17", "s.toml:5: `command_ticks.ACT` = 17: expected 1 to 16"),
         ("[command_ticks]\nNOP = 1", "s.toml:5: unknown variant `NOP`"),
-        ("[parameters]\ntrcd = 1", "s.toml:5: `parameters.trcd` = 1: expected a name that no"),
+        ("[parameters]\ntrcd = 1", "s.toml:5: `parameters.trcd` = 1: expected a name that is not"),
         ("read_latency = \"tcl +\"", "s.toml:4: read_latency: expected a number, a parameter"),
         (
             "read_latency = \"tcll\"",
@@ -338,7 +338,7 @@ fn impossible_timing_of_a_speed_is_refused() {
         (
             "idd0 = 71",
             "idd0 = 60",
-            "`dram.power.idd0` = 60 is not valid: expected 0 (not known) or at least `dram.power.idd3n` = 61",
+            "`dram.power.idd0` = 60 is not valid: expected 0 (unknown) or at least `dram.power.idd3n` = 61",
         ),
         ("trefi = 3333", "trefi = 100000001", "`trefi` = 100000001: expected at most 100000000"),
     ];
@@ -353,7 +353,7 @@ fn impossible_timing_of_a_speed_is_refused() {
 
 /// Applies a change to a valid channel of HBM3 and checks the key in the error.
 #[test]
-fn what_no_device_could_do_is_refused() {
+fn impossible_timing_is_refused() {
     let hbm3 = Standard::load("hbm3").unwrap();
     let valid = applied("hbm3", "HBM3_8Gb_8hi", "HBM3_6400Mbps");
     type Case = (&'static str, fn(&mut Dram));

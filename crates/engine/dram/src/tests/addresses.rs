@@ -173,15 +173,15 @@ fn shape() -> impl Strategy<Value = Shape> {
 #[derive(Clone, Copy, Debug)]
 enum ChannelIn {
     Field,
-    Turns(u32),
+    Rotation(u32),
 }
 
 /// Generates a channel field, or a rotation for channel counts that are no power of two.
 fn channel_in(shape: &Shape) -> impl Strategy<Value = ChannelIn> + use<> {
-    let turns = (shape.burst..=shape.bits()).prop_map(ChannelIn::Turns);
+    let rotation = (shape.burst..=shape.bits()).prop_map(ChannelIn::Rotation);
     match shape.channels > 1 && shape.channels.is_power_of_two() {
-        true => prop_oneof![Just(ChannelIn::Field), turns].boxed(),
-        false => turns.boxed(),
+        true => prop_oneof![Just(ChannelIn::Field), rotation].boxed(),
+        false => rotation.boxed(),
     }
 }
 
@@ -194,7 +194,7 @@ fn any_order(words: &[(&'static str, u32)]) -> impl Strategy<Value = Vec<&'stati
 fn interleave(channel: ChannelIn) -> u32 {
     match channel {
         ChannelIn::Field => 0,
-        ChannelIn::Turns(bit) => 1 << bit,
+        ChannelIn::Rotation(bit) => 1 << bit,
     }
 }
 
@@ -203,7 +203,7 @@ fn by_fields(shape: Shape) -> impl Strategy<Value = (Dram, u32)> {
     (channel_in(&shape), any::<bool>()).prop_flat_map(move |(channel, grouped)| {
         let channels = match channel {
             ChannelIn::Field => shape.channels.ilog2(),
-            ChannelIn::Turns(_) => 0,
+            ChannelIn::Rotation(_) => 0,
         };
         let group = if grouped { shape.group } else { 0 };
         let bank = shape.group + shape.bank - group;
@@ -251,14 +251,14 @@ fn by_mask(shape: Shape) -> impl Strategy<Value = (Dram, u32)> {
     channel_in(&shape).prop_flat_map(move |channel| {
         let letters = match channel {
             ChannelIn::Field => shape.channels.ilog2(),
-            ChannelIn::Turns(_) => 0,
+            ChannelIn::Rotation(_) => 0,
         };
         let words = [("R", shape.row), ("B", shape.banks()), ("C", shape.column), ("D", letters)];
         any_order(&words).prop_map(move |words| {
             let letters = format!("{}{}", words.concat(), "S".repeat(shape.burst as usize));
             let at = match channel {
                 ChannelIn::Field => String::new(),
-                ChannelIn::Turns(bit) => format!("dramid@{bit};"),
+                ChannelIn::Rotation(bit) => format!("dramid@{bit};"),
             };
             (shape.dram(format!("{at}{letters:0>64}"), 0), 1 << shape.slice)
         })
@@ -292,7 +292,7 @@ proptest! {
 
     /// Columns of a row are found from any of its addresses, independent of the bits above the map.
     #[test]
-    fn columns_of_a_row_are_beside_each_other(
+    fn columns_of_a_row_are_found_from_any_address_in_it(
         (dram, slices) in any_map(),
         samples in prop::collection::vec((any::<u64>(), any::<u32>()), 100),
     ) {
@@ -311,7 +311,7 @@ proptest! {
 
     /// Checks whole maps without the inverse.
     #[test]
-    fn no_two_places_of_a_small_map_are_one((dram, slices) in any_map()) {
+    fn no_two_addresses_of_a_small_map_share_a_location((dram, slices) in any_map()) {
         let map = dram.address_map(slices).unwrap();
         let burst = u64::from(dram.burst_bytes());
         let bursts = map.capacity() / burst;
@@ -327,7 +327,7 @@ proptest! {
 
 /// Six channels alternate every 256 bytes; the addresses within a channel are contiguous.
 #[test]
-fn any_number_of_channels_by_turns() {
+fn any_number_of_channels_rotates() {
     let map = gddr5().address_map(2).unwrap();
     for block in 0..6000u64 {
         let l = map.locate(block * 256 + 77);
@@ -342,7 +342,7 @@ fn any_number_of_channels_by_turns() {
 
 /// The capacity is no multiple of six channels: the last row of some ends early.
 #[test]
-fn nothing_is_beside_the_last_address() {
+fn addresses_beyond_the_capacity_have_no_columns() {
     let map = gddr5().address_map(2).unwrap();
     let place = map.locate(u64::MAX);
     let columns = (0..32).map(|column| map.beside(u64::MAX, column));
@@ -405,7 +405,7 @@ fn the_bank_hash_by_hand() {
 /// From its highest bit down the bank number consists of pseudo channel, stack, bank of the group,
 /// and group.
 #[test]
-fn the_bank_is_made_of_its_parts() {
+fn the_bank_number_is_composed_of_its_fields() {
     let mut dram = Dram { channels: 1, pseudo_channels: 2, stacks: 2, banks: 64, ..gddr5() };
     dram.address.map = "stack:1 row:4 group:2 pseudo:1 bank:2 column:5 burst:6".to_owned();
     let bank = |address: u64| dram.address_map(1).unwrap().locate(address).bank.0;

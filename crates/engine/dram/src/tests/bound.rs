@@ -55,7 +55,7 @@ fn deep() -> impl Iterator<Item = Dram> {
 }
 
 #[test]
-fn no_policy_passes_the_bound_on_balanced_streams() {
+fn no_policy_exceeds_the_bound_on_balanced_streams() {
     for dram in deep() {
         for policy in SCHEDULERS.names() {
             for banks in [1, 3, dram.banks] {
@@ -74,7 +74,7 @@ fn no_policy_passes_the_bound_on_balanced_streams() {
 }
 
 #[test]
-fn no_policy_passes_the_bound_on_random_streams() {
+fn no_policy_exceeds_the_bound_on_random_streams() {
     for dram in machines() {
         for policy in policies() {
             for locality in [1, 2, 4] {
@@ -102,18 +102,18 @@ fn steady(dram: &Dram, policy: &str, banks: u32, n: u32) -> f64 {
 fn fr_fcfs_comes_near_the_bound() {
     for dram in deep() {
         for n in [1, 2, 3, 4, 8, 16] {
-            let in_turn = steady(&dram, "fr-fcfs", dram.banks, n);
+            let round_robin = steady(&dram, "fr-fcfs", dram.banks, n);
             let by_age = steady(&dram, "fr-fcfs(banks=oldest)", dram.banks, n);
-            let context = format!("{}, {n} to a row: {in_turn}, {by_age}", dram.standard);
-            assert!(in_turn > 0.96 && in_turn.max(by_age) > 0.97, "{context}");
-            assert!(in_turn.max(by_age) < 1.005, "{context}");
+            let context = format!("{}, {n} to a row: {round_robin}, {by_age}", dram.standard);
+            assert!(round_robin > 0.96 && round_robin.max(by_age) > 0.97, "{context}");
+            assert!(round_robin.max(by_age) < 1.005, "{context}");
         }
     }
 }
 
 /// A single bank has nothing to overlap: it reaches the bound.
 #[test]
-fn one_bank_is_at_the_bound() {
+fn one_bank_reaches_the_bound() {
     for dram in deep() {
         for n in [1, 2, 4, 8] {
             let share = steady(&dram, "fr-fcfs", 1, n);

@@ -138,7 +138,7 @@ fn commands_run_on_the_devices_of_their_pseudo_channel() {
 }
 
 #[test]
-fn energy_with_an_unknown_current_is_not_known() {
+fn energy_with_an_unknown_current_is_unknown() {
     let plain = powered(gddr5().timing);
     let activity = Activity { cycles: 100, ..Activity::default() };
     let is_known = |change: fn(&mut Dram)| {
@@ -165,7 +165,7 @@ fn energy_with_an_unknown_current_is_not_known() {
 }
 
 #[test]
-fn an_organisation_says_how_many_devices_a_channel_has() {
+fn an_organisation_sets_the_devices_of_a_channel() {
     let devices = |standard: &str, organisation, speed| {
         let mut dram = Dram { devices: 9, ..gddr5() };
         Standard::load(standard).unwrap().apply(organisation, speed, &mut dram).unwrap();
@@ -192,7 +192,7 @@ fn for_each_preset(mut check: impl FnMut(&Dram, &Speed, &str)) {
 }
 
 #[test]
-fn every_preset_knows_its_energy_and_where_it_is_from() {
+fn every_preset_has_currents_with_a_source() {
     let mut count = 0;
     for_each_preset(|dram, speed, name| {
         assert_eq!(dram.power, speed.power);
@@ -238,7 +238,7 @@ fn energy_grows_with_every_count() {
 
 /// The assumption on IDD5PB stated in `docs/dram-standards.md`, to half a mA.
 #[test]
-fn refreshing_bank_by_bank_takes_what_refreshing_all_takes() {
+fn single_bank_refresh_costs_the_energy_of_all_bank_refresh() {
     let mut count = 0;
     for_each_preset(|dram, speed, name| {
         let (p, t) = (&speed.power, &speed.timing);
@@ -257,7 +257,7 @@ fn refreshing_bank_by_bank_takes_what_refreshing_all_takes() {
 
 /// DRAMsim3's currents equal the reference tables for its own speeds.
 #[test]
-fn currents_are_those_of_the_reference() {
+fn currents_equal_the_reference() {
     let path = super::reference::beside().join("timings.md");
     let Ok(text) = std::fs::read_to_string(&path) else {
         eprintln!("skipped: no {}", path.display());

@@ -385,7 +385,7 @@ pub fn drive(
             _ => DramCycle::NEVER,
         };
         let event = next.unwrap_or(DramCycle::NEVER).min(arrival);
-        assert!(event > now, "an event must lie ahead");
+        assert!(event > now, "the next event must be in the future");
         let ends = event == DramCycle::NEVER;
         assert!(!ends || channel.is_empty(), "stuck at {now}: {:?}", channel.pending());
         now = if stepping == Stepping::EveryCycle { now + 1 } else { event.min(now + 1_000_000) };
@@ -416,7 +416,7 @@ pub fn timed(dram: &Dram, policy: &str, requests: &[(u64, Request)]) -> Run {
 /// another.
 pub fn order_unlike_fr_fcfs(policy: &str, requests: &[Request]) -> Vec<u32> {
     let order = run(&gddr5(), policy, requests).order();
-    assert_ne!(order, run(&gddr5(), "fr-fcfs", requests).order(), "{policy} is as fr-fcfs");
+    assert_ne!(order, run(&gddr5(), "fr-fcfs", requests).order(), "{policy} equals fr-fcfs");
     order
 }
 

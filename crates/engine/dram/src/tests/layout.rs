@@ -68,7 +68,7 @@ fn malformed_words_are_named() {
 }
 
 #[test]
-fn names_of_fields_are_their_own() {
+fn field_names_are_distinct() {
     for (name, field) in Field::NAMES {
         assert_eq!((Field::named(name), field.name()), (Some(field), name));
     }
@@ -76,7 +76,7 @@ fn names_of_fields_are_their_own() {
 
 /// A rotation over a power of two of channels is a channel field above the rotated bits.
 #[test]
-fn turns_of_a_power_of_two_of_channels_are_a_field() {
+fn rotation_over_a_power_of_two_of_channels_is_a_field() {
     let map = "row:12 bank:3 column:4 bank:1 column:2 burst:6";
     assert_eq!(layout("li2015", &[]), format!("{map} turns 2^8"));
     assert_eq!(layout("li2015", &["channels=1"]), map);
@@ -116,7 +116,7 @@ fn masks_of_gpgpu_sim() {
 }
 
 #[test]
-fn masks_that_are_none_are_refused() {
+fn invalid_masks_are_refused() {
     let low = "0000RRRR.RRRRRRRR.BBBCCCCB.CCSSSSSS";
     let zeros = "00000000.00000000.00000000.00000000";
     let refused = |map: String, part: &str| {
@@ -172,7 +172,7 @@ fn schemes() {
 
 /// The row has the remainder of 63 bits if that is less than 32.
 #[test]
-fn rows_of_a_scheme_are_what_is_left() {
+fn rows_of_a_scheme_take_the_remaining_bits() {
     let wide = ["map=RoBaCo", "banks=64", "groups=1", "row=4194304"];
     assert_eq!(layout("li2015", &wide), "row:32 bank:6 column:16 burst:6 turns 2^8");
     let message = refusal("li2015", &[&wide[..], &["map=RoBaCo row:32", "channels=16"]].concat());
@@ -181,14 +181,14 @@ fn rows_of_a_scheme_are_what_is_left() {
 }
 
 #[test]
-fn a_row_has_no_more_columns_than_requests_can_name() {
+fn the_columns_of_a_row_fit_16_bits() {
     let wider = ["map=RoBaCo", "banks=64", "groups=1", "row=8388608"];
     let message = refusal("li2015", &wider);
     assert!(message.ends_with("expected at most 16 column bits, not 17"), "{message}");
 }
 
 #[test]
-fn schemes_that_are_none_are_refused() {
+fn invalid_schemes_are_refused() {
     let refused = |overrides: &[&str], part: &str| {
         let message = refusal("li2015", &[&["channels=8", "interleave=0"], overrides].concat());
         assert!(message.contains(part), "{message}");
@@ -212,7 +212,7 @@ fn schemes_that_are_none_are_refused() {
 }
 
 #[test]
-fn composite_banks_have_their_bits() {
+fn composite_bank_fields_have_the_bits_of_their_parts() {
     let right = "map=row:12 bank:2 pseudo:1 group:1 column:6 group:1 burst:6";
     assert!(dram("li2015", &["banks=32", "pseudo=2", right]).is_ok());
     let refused = |wrong: &str, more: &[&str], part: &str| {
@@ -243,7 +243,7 @@ fn composite_banks_have_their_bits() {
 }
 
 #[test]
-fn channels_that_cannot_be_are_refused() {
+fn impossible_channels_are_refused() {
     let starts = |overrides: &[&str], key: &str| {
         let message = refusal("li2015", overrides);
         assert!(message.starts_with(key), "{message}");
@@ -261,7 +261,7 @@ fn channels_that_cannot_be_are_refused() {
 }
 
 #[test]
-fn organisations_that_cannot_be_are_refused() {
+fn impossible_organisations_are_refused() {
     let key = |overrides: &[&str], key: &str| {
         let message = refusal("li2015", overrides);
         assert!(message.starts_with(&format!("`dram.{key}` = ")), "{message}");

@@ -43,7 +43,7 @@ fn like(reference: &Reference, dram: &Dram) -> (Dram, &'static str) {
 }
 
 #[test]
-fn loaded_streams_take_about_as_long() {
+fn loaded_streams_take_about_the_reference_time() {
     for (reference, folder, facts, dram) in references() {
         if reference.folder.contains("serial") {
             continue;

@@ -132,7 +132,7 @@ fn breaks(dram: &Dram, rule: &str, before: &[Command], later: Command) -> bool {
 }
 
 #[test]
-fn every_constraint_of_every_standard_draws_its_line() {
+fn every_constraint_of_every_standard_is_exact() {
     let mut tried = 0;
     for dram in presets().into_iter().chain(distinct()) {
         for constraint in constraints(&dram) {
@@ -318,7 +318,7 @@ fn a_command_one_cycle_early_is_always_caught_in_a_channels_log() {
 }
 
 #[test]
-fn two_commands_on_a_bus_keep_its_ticks_apart() {
+fn commands_of_several_ticks_do_not_overlap() {
     for dram in presets() {
         let standard = Standard::load(&dram.standard).unwrap();
         for from in CommandKind::ALL {
@@ -347,7 +347,7 @@ fn commands_of_hbm3_begin_with_a_clock() {
 }
 
 #[test]
-fn late_refreshes_are_told_once() {
+fn late_refreshes_are_reported_once() {
     let mut dram = timings::dram();
     (dram.timing.trefi, dram.timing.trfcpb, dram.timing.trrefd) = (1000, 0, 0);
     let standard = Standard::load(&dram.standard).unwrap();

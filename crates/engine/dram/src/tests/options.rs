@@ -51,7 +51,7 @@ fn a_closed_page_is_closed_by_its_last_column_command() {
 }
 
 #[test]
-fn a_capped_page_closes_after_n_column_commands_whatever_waits() {
+fn a_capped_page_closes_after_n_column_commands_despite_waiting_hits() {
     let hits: Vec<Request> = (0..5).map(|id| read(id, 0, 1)).collect();
     let commands = run(&with_page("closed-cap(n=3)"), "fr-fcfs", &hits).commands();
     let kinds: Vec<&str> = commands.iter().map(|c| c.split(' ').next().unwrap()).collect();
@@ -75,7 +75,7 @@ fn an_open_adaptive_page_closes_for_a_conflict_only() {
 }
 
 #[test]
-fn a_scheduler_may_bring_its_own_page_policy() {
+fn a_scheduler_may_replace_the_page_policy() {
     let requests = [(0, read(0, 0, 1))];
     let run = timed(&gddr5(), "fr-fcfs(page=timeout(n=20))", &requests);
     assert_eq!(run.commands(), ["Act 0:1 @0", "Rd 0:1 @12"]);
@@ -86,7 +86,7 @@ fn a_scheduler_may_bring_its_own_page_policy() {
 
 /// Conflicts arrive in two banks together, and hits a cycle later.
 #[test]
-fn assigned_requests_stay_and_only_so_many_are_assigned_in_a_cycle() {
+fn assignments_are_final_and_limited_per_cycle() {
     let open = [(0, read(0, 0, 1)), (0, read(1, 1, 1))];
     let late = [(20, read(2, 0, 2)), (20, read(3, 1, 2)), (21, read(4, 0, 1)), (21, read(5, 1, 1))];
     let requests = [open, [late[0], late[1]], [late[2], late[3]]].concat();
@@ -95,7 +95,7 @@ fn assigned_requests_stay_and_only_so_many_are_assigned_in_a_cycle() {
         let order = timed(&dram, "fr-fcfs", &requests).order();
         order.into_iter().find(|id| ids.contains(id)).unwrap()
     };
-    assert_eq!([first_of(0, [2, 4]), first_of(0, [3, 5])], [4, 5], "hits pass the conflicts");
+    assert_eq!([first_of(0, [2, 4]), first_of(0, [3, 5])], [4, 5], "hits bypass the conflicts");
     assert_eq!([first_of(2, [2, 4]), first_of(2, [3, 5])], [2, 3], "both conflicts are assigned");
     assert_eq!([first_of(1, [2, 4]), first_of(1, [3, 5])], [2, 5], "one a cycle");
     let order = timed(&gddr5(), "fr-fcfs(picks_per_cycle=2)", &requests).order();
@@ -103,7 +103,7 @@ fn assigned_requests_stay_and_only_so_many_are_assigned_in_a_cycle() {
 }
 
 #[test]
-fn a_queue_per_bank_refuses_a_bank_its_neighbours_places() {
+fn a_queue_per_bank_reserves_the_entries_of_other_banks() {
     let dram = Dram { read_queue: 32, queue_organisation: QueueOrganisation::PerBank, ..gddr5() };
     let mut channel = channel(&dram, "fr-fcfs");
     (0..2).for_each(|id| channel.push(DramCycle::ZERO, read(id, 3, 0)));
@@ -115,7 +115,7 @@ fn a_queue_per_bank_refuses_a_bank_its_neighbours_places() {
 
 /// Writes are served because no read waits; a read arrives after the first.
 #[test]
-fn a_drain_serves_its_least_before_it_gives_way() {
+fn a_drain_serves_its_minimum_before_a_read() {
     let place_of_read = |least: u32| {
         let dram = Dram { write_min_drain: least, ..gddr5() };
         let mut requests: Vec<_> = (0..8).map(|id| (0, write(id, id as u16, 1))).collect();
@@ -140,7 +140,7 @@ fn first_ready_closes_a_row_that_hits_wait_for() {
 }
 
 #[test]
-fn a_cap_counts_what_it_is_told_to() {
+fn cap_counts_selects_the_count() {
     // Row 1 is opened by 0; 1 and 2 go to other rows; four hits to row 1, then six to row 2.
     let rows = [1, 2, 3, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2];
     let requests: Vec<Request> = (0..).zip(rows).map(|(id, row)| read(id, 0, row)).collect();
@@ -149,16 +149,16 @@ fn a_cap_counts_what_it_is_told_to() {
         run(&gddr5(), &policy, &requests).order()
     };
     let since_activate = order("hits-since-activate");
-    assert_eq!(since_activate[..5], [0, 3, 4, 5, 1], "0 is one of the four");
+    assert_eq!(since_activate[..5], [0, 3, 4, 5, 1], "request 0 is one of the four");
     let consecutive = order("consecutive-hits-while-older-waits");
     assert_eq!(consecutive[..11], [0, 3, 4, 5, 6, 1, 7, 8, 9, 10, 2]);
     assert_eq!(run(&gddr5(), "fr-fcfs(row_hit_cap=4)", &requests).order(), consecutive);
     let bypasses = order("bypasses-of-the-oldest");
-    assert_eq!(bypasses[..7], [0, 3, 4, 5, 6, 1, 2], "2 was passed four times as well");
+    assert_eq!(bypasses[..7], [0, 3, 4, 5, 6, 1, 2], "request 2 was bypassed four times as well");
 }
 
 #[test]
-fn banks_may_go_by_age_instead_of_in_turn() {
+fn banks_may_be_ordered_by_age() {
     let requests = [read(0, 3, 1), read(1, 1, 1)];
     let first = |policy: &str| run(&gddr5(), policy, &requests).commands().remove(0);
     assert_eq!(first("fr-fcfs"), "Act 1:1 @0");
@@ -170,7 +170,7 @@ const STEPPING: &str = "fr-fcfs(banks=stepping,picks_per_cycle=1)";
 /// Two banks of one group, so that the column commands of both may issue in the same cycles, tCCDL
 /// apart.
 #[test]
-fn stepping_turns_go_on_with_assignments_and_not_with_column_commands() {
+fn the_stepping_pointer_advances_with_assignments_not_column_commands() {
     let in_bank = |ids: std::ops::Range<u32>, bank| ids.map(move |id| read(id, bank, 1));
     let requests: Vec<_> = in_bank(0..15, 2).chain(in_bank(15..18, 6)).collect();
     let run = run(&gddr5(), STEPPING, &requests);
@@ -182,12 +182,13 @@ fn stepping_turns_go_on_with_assignments_and_not_with_column_commands() {
     assert_eq!(run.order(), order);
     assert_eq!(run.commands()[..3], ["Act 2:1 @0", "Act 6:1 @7", "Rd 2:1 @12"]);
     assert_eq!(run.commands()[14], "Rd 6:1 @48");
-    let in_turn = super::harness::run(&gddr5(), "fr-fcfs(picks_per_cycle=1)", &requests).order();
-    assert_eq!(in_turn[..6], [0, 1, 2, 15, 3, 16], "else the two take turns");
+    let round_robin =
+        super::harness::run(&gddr5(), "fr-fcfs(picks_per_cycle=1)", &requests).order();
+    assert_eq!(round_robin[..6], [0, 1, 2, 15, 3, 16], "otherwise the two alternate");
 }
 
 #[test]
-fn stepping_turns_go_behind_a_bank_that_is_closed() {
+fn the_stepping_pointer_moves_past_a_precharged_bank() {
     let requests =
         [(0, read(0, 2, 1)), (100, read(1, 2, 2)), (101, read(2, 1, 1)), (101, read(3, 3, 1))];
     // The assignment of cycle 100 moves the pointer to 4, and the PRE back to 3, whose request goes

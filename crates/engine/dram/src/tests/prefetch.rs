@@ -53,7 +53,7 @@ fn columns(log: &[Command]) -> impl Iterator<Item = &Command> {
 }
 
 #[test]
-fn lines_nobody_asked_for_follow_the_last_hit_in_the_order_of_the_row() {
+fn unrequested_lines_follow_the_last_hit_in_row_order() {
     let requests = [(0, line(0, 0, 5, 3)), (0, line(1, 0, 5, 1)), later(500)];
     for prefetcher in ["opportunistic-stop", "opportunistic"] {
         let run = with(&gddr5(), "fr-fcfs", prefetcher, &requests);
@@ -90,14 +90,14 @@ fn beside_a_cache(has: &[(u64, u32)]) -> Run {
 }
 
 #[test]
-fn lines_that_the_cache_has_are_left_out() {
+fn cached_lines_are_skipped() {
     assert_eq!(beside_a_cache(&[(0, 0), (0, 4), (0, 7)]).prefetched(), [2, 5, 6]);
 }
 
 /// A line that enters the cache while its row is open is not prefetched: the cache is checked when
 /// the prefetch issues.
 #[test]
-fn lines_that_come_to_the_cache_before_their_prefetch_issues_are_left_out() {
+fn lines_cached_before_their_prefetch_issues_are_skipped() {
     let run = beside_a_cache(&[(1, 0), (30, 5)]);
     assert_eq!(run.prefetched(), [2, 4, 6, 7]);
     // Line 4 is chosen at 27, when the last command of line 2 issues, and would issue at 30: line 5
@@ -107,14 +107,14 @@ fn lines_that_come_to_the_cache_before_their_prefetch_issues_are_left_out() {
 }
 
 #[test]
-fn a_prefetch_whose_lines_have_all_come_ends() {
+fn prefetching_ends_when_the_cache_has_all_lines() {
     let run = beside_a_cache(&[(1, 0), (30, 4), (30, 5), (30, 6), (30, 7)]);
     assert_eq!(run.prefetched(), [2]);
 }
 
 /// Write-backs are no demand: only a row that has served a read is prefetched from.
 #[test]
-fn rows_that_only_writes_use_are_prefetched_from_where_that_is_asked_for() {
+fn trigger_all_prefetches_from_written_rows() {
     let one_queue =
         Dram { write_queue: 0, write_high_watermark: 0, write_low_watermark: 0, ..gddr5() };
     let written = |id, row, line_of_row| Request { write: true, ..line(id, 0, row, line_of_row) };
@@ -163,7 +163,7 @@ fn until_another_row(prefetcher: &str, cycle: u64) -> (Vec<u16>, u64) {
 }
 
 #[test]
-fn a_request_to_another_row_stops_it_at_once() {
+fn a_request_to_another_row_stops_prefetching_at_once() {
     // Lines begin at 18, 24, 30, …; a line in progress is finished.
     let (lines, pre) = until_another_row("opportunistic-stop", 25);
     assert_eq!((lines, pre), (vec![1, 2], 29), "tRTP = 2 after the column command at 27");
@@ -172,20 +172,20 @@ fn a_request_to_another_row_stops_it_at_once() {
 }
 
 #[test]
-fn so_many_lines_are_read_whatever_waits() {
+fn a_minimum_of_lines_is_read_unconditionally() {
     let fixed = |lower: u32, threshold: u32, cycle| {
         let text = format!("opportunistic(lower={lower},higher=5,threshold={threshold})");
         until_another_row(&text, cycle).0.len()
     };
     assert_eq!([1, 3].map(|lower| fixed(lower, 0, 0)), [1, 3]);
-    assert_eq!([1, 3].map(|lower| fixed(lower, 0, 31)), [3, 3], "three had begun");
+    assert_eq!([1, 3].map(|lower| fixed(lower, 0, 31)), [3, 3], "three had started");
     assert_eq!(fixed(1, 2, 0), 5, "one request is below the threshold of two");
     assert_eq!(fixed(1, 1, 0), 1);
 }
 
 /// Requests to the bank and to others count equally while they are in the channel.
 #[test]
-fn all_requests_of_the_channel_are_compared_with_the_threshold() {
+fn the_threshold_covers_all_requests_of_the_channel() {
     let mut requests = vec![(0, line(0, 0, 5, 0)), (0, line(1, 0, 6, 0))];
     requests.extend((2..12).map(|id| (0, line(id, 1, id, 0))));
     let prefetched = |threshold: u32| {
@@ -234,7 +234,7 @@ fn nothing_is_prefetched_while_a_request_waits_for_the_row() {
 }
 
 #[test]
-fn a_row_opened_again_is_read_again_but_for_what_was_asked_for() {
+fn a_reopened_row_is_prefetched_except_for_its_requested_lines() {
     let requests =
         [(0, line(0, 0, 5, 0)), (100, line(1, 0, 6, 2)), (200, line(2, 0, 5, 1)), later(500)];
     let lines = with(&gddr5(), "fr-fcfs", "opportunistic-stop", &requests).prefetched();
@@ -244,7 +244,7 @@ fn a_row_opened_again_is_read_again_but_for_what_was_asked_for() {
 }
 
 #[test]
-fn writes_are_requests_of_the_row_and_their_turn_is_theirs_alone() {
+fn waiting_reads_block_prefetches_while_writes_are_served() {
     // A write to line 0 opens row 5 of bank 0, which is prefetched from when reads are served
     // again.
     let written = Request { write: true, ..line(0, 0, 5, 0) };
@@ -267,7 +267,7 @@ fn writes_are_requests_of_the_row_and_their_turn_is_theirs_alone() {
 
 /// Writes in a separate queue neither stop prefetching nor count as waiting for the row.
 #[test]
-fn writes_that_have_no_turn_do_not_count() {
+fn writes_of_the_unserved_queue_do_not_count() {
     let mut requests = vec![(0, line(0, 0, 5, 0))];
     requests.push((1, Request { write: true, ..line(1, 0, 6, 0) }));
     requests.push((1, Request { write: true, ..line(2, 0, 5, 7) }));
@@ -308,7 +308,7 @@ fn rows_that_the_page_policy_closes_are_not_prefetched_from() {
 }
 
 #[test]
-fn a_refresh_ends_it() {
+fn a_refresh_ends_prefetching() {
     let mut dram = gddr5();
     (dram.timing.trefi, dram.timing.trfc) = (40, 20);
     let requests = [(0, line(0, 0, 5, 0)), (300, line(1, 0, 5, 1))];
@@ -331,16 +331,12 @@ fn without_room_nothing_is_prefetched_and_nothing_waits() {
     assert_eq!(prefetched(|_| 1), 0);
     assert_eq!(prefetched(|_| 2), 7);
     assert_eq!(prefetched(|now| if now < 27 { 9 } else { 1 }), 2, "from 18 and 24 on");
-    assert_eq!(
-        prefetched(|now| if now < 27 { 1 } else { 9 }),
-        0,
-        "what has ended does not begin again"
-    );
+    assert_eq!(prefetched(|now| if now < 27 { 1 } else { 9 }), 0, "prefetching does not resume");
 }
 
 /// An arriving read makes the channel serve reads again while there is no room for them.
 #[test]
-fn without_room_nothing_is_prefetched_when_reads_have_their_turn_again() {
+fn without_room_nothing_is_prefetched_after_a_switch_to_reads() {
     // The write has its ACT only, so that the data bus is free.
     let written = Request { write: true, ..line(1, 1, 5, 0) };
     let requests = [(0, line(0, 0, 5, 0)), (20, written), (26, line(2, 2, 5, 0)), later(60)];
@@ -371,7 +367,7 @@ fn prefetches_take_room_as_reads_do() {
 }
 
 #[test]
-fn it_ends_when_it_is_told_to() {
+fn end_prefetching_stops_new_prefetches() {
     let mut channel = equipped(channel(&gddr5(), "fr-fcfs"), "opportunistic");
     channel.push(DramCycle::ZERO, line(0, 0, 5, 0));
     channel.push(DramCycle::ZERO, line(1, 0, 6, 0));
@@ -403,14 +399,14 @@ fn lines_read_before_a_waiting_request_are_counted() {
         (counters[0].name, counters[0].value)
     };
     assert_eq!(counted("opportunistic(lower=3,threshold=0)", 0), ("lines_despite_requests", 3));
-    assert_eq!(counted("opportunistic(lower=3,threshold=0)", 25).1, 1, "two had begun");
+    assert_eq!(counted("opportunistic(lower=3,threshold=0)", 25).1, 1, "two had started");
     assert_eq!(counted("opportunistic-stop", 0).1, 0);
     assert_eq!(channel(&gddr5(), "fr-fcfs").prefetch_counters(), []);
 }
 
 /// Commands of prefetches take part in the round robin over the banks.
 #[test]
-fn banks_take_turns_whether_asked_or_not() {
+fn prefetches_take_part_in_the_round_robin() {
     let hits = (1..6).map(|n| (0, line(u32::from(n), 1, 5, n)));
     let requests: Vec<_> =
         [(0, line(0, 0, 5, 0))].into_iter().chain(hits).chain([later(500)]).collect();
@@ -476,7 +472,7 @@ impl Scheduler for Blind {
 }
 
 #[test]
-fn schedulers_do_not_see_it() {
+fn schedulers_never_see_prefetches() {
     let mut channel =
         equipped(Channel::new(&gddr5(), Box::<Blind>::default()).unwrap(), "opportunistic");
     let requests: Vec<_> =
@@ -506,7 +502,7 @@ fn assert_new_lines(run: &Run, requests: &[(u64, Request)]) {
 }
 
 #[test]
-fn under_every_scheduler_all_is_served_legally_and_as_events_say() {
+fn every_scheduler_serves_everything_legally_with_event_stepping() {
     for (seed, dram) in machines().into_iter().enumerate() {
         let mut at = 0;
         let mut random_gap = Random(seed as u64);

@@ -67,7 +67,7 @@ impl Scheduler for Asked {
 /// If requests are assigned to banks, a queue of four entries holds up to eight with those of its
 /// four banks.
 #[test]
-fn every_request_is_served_where_requests_free_their_entries_early() {
+fn every_request_is_served_when_assignment_frees_entries() {
     let dram = Dram { read_queue: 4, picks_per_cycle: 1, ..gddr3() };
     let requests: Vec<Request> = random(&dram, 300, 2, 5)
         .into_iter()
@@ -132,7 +132,7 @@ proptest! {
     }
 
     #[test]
-    fn fcfs_lets_nothing_pass(requests in stream()) {
+    fn fcfs_allows_no_bypass(requests in stream()) {
         let dram = gddr3();
         let requests = fit(&dram, &requests);
         let run = run_with(&dram, "fcfs", &requests, Stepping::Events, |_| u32::MAX);

@@ -295,7 +295,7 @@ fn broken(checker: &Checker, command: Command, cycle: u64) -> Vec<String> {
 }
 
 #[test]
-fn every_command_is_legal_from_the_cycle_that_the_reference_says() {
+fn every_command_is_legal_from_the_reference_cycle() {
     for (reference, folder, facts, dram) in references() {
         let dram = as_run(dram, &facts);
         let standard = Standard::load(&dram.standard).unwrap();
@@ -351,7 +351,7 @@ fn place(command: &Command) -> (u64, CommandKind, u16, u32) {
 }
 
 #[test]
-fn requests_sent_one_by_one_take_the_same_cycles() {
+fn isolated_requests_take_the_reference_cycles() {
     for (reference, folder, facts, dram) in references() {
         if !reference.folder.contains("serial") {
             continue;

@@ -7,10 +7,10 @@ use warpmem_sim::{AddressMap, ChannelId, IndexHash, Location, SliceId};
 
 /// Channels and slices that are no power of two, by machine: a100, h100, h200, and l40s and
 /// rtx4090.
-const IN_TURNS: [(u32, u32); 4] = [(40, 4), (80, 2), (96, 2), (24, 4)];
+const ROTATED: [(u32, u32); 4] = [(40, 4), (80, 2), (96, 2), (24, 4)];
 
 /// Returns any number of channels, with 512 B of a row below the slice.
-fn in_turns(channels: u32, hash: IndexHash) -> Dram {
+fn rotated(channels: u32, hash: IndexHash) -> Dram {
     let mut dram = Dram { channels, ..gddr5() };
     dram.address.map = "row:14 bank:2 column:2 bank:2 column:3 burst:6".to_owned();
     dram.address.partition_hash = hash;
@@ -31,10 +31,10 @@ fn spread(map: &AddressMap, shift: u32, count: u64) -> [usize; 3] {
 /// Power-of-two strides concentrate on few channels without a hash. With one they reach all
 /// channels and slices, and the busiest channel has at most 1.5 times its share.
 #[test]
-fn a_rotation_by_a_hash_spreads_every_stride_over_any_number_of_channels() {
-    for (channels, slices) in IN_TURNS {
-        let plain = in_turns(channels, IndexHash::Linear).address_map(slices).unwrap();
-        let hashed = in_turns(channels, IndexHash::Ipoly).address_map(slices).unwrap();
+fn hashed_rotation_spreads_every_stride_over_any_number_of_channels() {
+    for (channels, slices) in ROTATED {
+        let plain = rotated(channels, IndexHash::Linear).address_map(slices).unwrap();
+        let hashed = rotated(channels, IndexHash::Ipoly).address_map(slices).unwrap();
         let count = u64::from(channels * slices) * 64;
         // 4 KB are 16 positions of a round: the channels over the greatest common divisor.
         let few = channels >> channels.trailing_zeros().min(4);
@@ -52,12 +52,12 @@ fn a_rotation_by_a_hash_spreads_every_stride_over_any_number_of_channels() {
 /// Each round over all channels contains every channel once, so an array read from its first byte
 /// to its last uses all channels equally, and a row as before.
 #[test]
-fn a_rotation_changes_neither_what_a_round_holds_nor_rows_and_columns() {
+fn rotation_keeps_the_content_of_a_round_and_rows_and_columns() {
     for hash in [IndexHash::Xor, IndexHash::Ipoly] {
-        let plain = in_turns(40, IndexHash::Linear).address_map(4).unwrap();
-        let hashed = in_turns(40, hash).address_map(4).unwrap();
+        let plain = rotated(40, IndexHash::Linear).address_map(4).unwrap();
+        let hashed = rotated(40, hash).address_map(4).unwrap();
         for round in 0..5000u64 {
-            let places = (0..40).map(|turn| (round * 40 + turn) * 256);
+            let places = (0..40).map(|position| (round * 40 + position) * 256);
             let channels: HashSet<_> = places.clone().map(|a| hashed.locate(a).channel).collect();
             assert_eq!(channels.len(), 40, "{hash:?}: round {round}");
             for address in places {
@@ -72,13 +72,13 @@ fn a_rotation_changes_neither_what_a_round_holds_nor_rows_and_columns() {
 /// Round r begins at channel r modulo 40 while r fits the hash, which folds by 16 bits.
 #[test]
 fn the_rotation_by_hand() {
-    let map = in_turns(40, IndexHash::Xor).address_map(4).unwrap();
+    let map = rotated(40, IndexHash::Xor).address_map(4).unwrap();
     let first = |round: u64| u64::from(map.locate(round * 40 * 256).channel.0);
     for round in [0, 1, 39, 40, 41, 1000, 65535] {
         assert_eq!(first(round), round % 40);
     }
     assert_eq!(first(1 << 16 | 5), 1 ^ 5);
-    let mut wrong = in_turns(40, IndexHash::Xor);
+    let mut wrong = rotated(40, IndexHash::Xor);
     wrong.address.partition_hash_bits = vec![20, 27];
     let message = wrong.address_map(4).err().unwrap().to_string();
     assert!(message.contains("[], as `dram.channels` is no power of two"), "{message}");

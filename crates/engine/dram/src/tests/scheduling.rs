@@ -27,7 +27,7 @@ fn latencies_of_hit_miss_and_conflict() {
 }
 
 #[test]
-fn fcfs_finishes_a_request_before_it_touches_the_next() {
+fn fcfs_finishes_a_request_before_starting_the_next() {
     let requests = [read(0, 0, 1), read(1, 1, 1), read(2, 0, 1)];
     assert_eq!(
         commands(&gddr5(), "fcfs", &requests),
@@ -64,7 +64,7 @@ fn fcfs_with_overlap_is_for_one_queue_without_refresh() {
 
 /// The third request waits for its bank, and the fourth, whose bank is idle, for the third.
 #[test]
-fn fcfs_with_overlap_hands_requests_to_idle_banks_in_order() {
+fn fcfs_with_overlap_dispatches_in_order() {
     let requests = [read(0, 0, 1), read(1, 1, 1), read(2, 0, 2), read(3, 2, 1)];
     assert_eq!(
         commands(&one_queue(gddr5()), "fcfs(banks=overlap)", &requests),
@@ -85,7 +85,7 @@ fn fcfs_with_overlap_hands_requests_to_idle_banks_in_order() {
 /// If requests are assigned to banks, their entries are free from then on; otherwise when they
 /// complete.
 #[test]
-fn a_request_that_is_assigned_to_its_bank_leaves_its_place() {
+fn assignment_to_a_bank_frees_the_entry() {
     let mut dram = one_queue(gddr5());
     dram.read_queue = 1;
     let policies = [
@@ -138,7 +138,7 @@ fn banked_fifo_divides_the_queue() {
     assert_eq!(
         error.to_string(),
         "dram_scheduler `banked-fifo` does not fit the machine: `dram.read_queue` = 3 is not valid: \
-         expected an entry for each of the 4 banks, or more"
+         expected at least one entry for each of the 4 banks"
     );
 }
 
@@ -183,7 +183,7 @@ fn starving() -> Vec<Request> {
 }
 
 #[test]
-fn a_cap_lets_the_oldest_go_after_so_many_hits() {
+fn a_cap_serves_the_oldest_after_a_number_of_hits() {
     let place =
         |policy: &str| run(&gddr5(), policy, &starving()).order().iter().position(|&id| id == 1);
     assert_eq!(place("fr-fcfs"), Some(19));
@@ -196,7 +196,7 @@ fn a_cap_lets_the_oldest_go_after_so_many_hits() {
 
 /// Hits every 3 cycles from 12 on; at 30 the conflict has waited 30.
 #[test]
-fn a_starvation_limit_lets_the_oldest_go_after_so_long() {
+fn a_starvation_limit_bounds_the_wait_of_the_oldest() {
     let run = run(&gddr5(), "fr-fcfs(starvation_limit=30)", &starving());
     let at = run.order().iter().position(|&id| id == 1);
     assert_eq!(at, Some(6));
@@ -230,7 +230,7 @@ fn a_closed_page_stays_open_for_a_queued_write() {
 
 /// Round robin over banks 0, 1, 2, although bank 0 could continue: 0 1 2 0 2 with tCCD_S of 2.
 #[test]
-fn banks_take_turns() {
+fn banks_are_served_round_robin() {
     let mut requests: Vec<_> = (0..3).map(|id| read(id, id as u16, 1)).collect();
     requests.extend([read(3, 0, 1), read(4, 0, 1), read(5, 1, 1), read(6, 2, 1)]);
     let mut dram = gddr5();
@@ -329,7 +329,7 @@ fn idle_writes_give_way_to_a_read() {
 /// A write in service waits for the turnaround of the data bus as long as row hits arrive, unless a
 /// limit bounds the number that bypass it.
 #[test]
-fn what_is_in_service_is_passed_by_all_of_the_other_kind_or_so_many() {
+fn turnaround_limit_bounds_the_bypasses_of_a_request_in_service() {
     let mut requests = vec![(0, read(0, 1, 1)), (50, write(1, 0, 1))];
     requests.extend((2..102).map(|id| (51, read(id, 1, 1))));
     for (turnaround_limit, passing) in [(0, 100), (1, 1), (64, 64)] {
@@ -343,7 +343,7 @@ fn what_is_in_service_is_passed_by_all_of_the_other_kind_or_so_many() {
 
 /// Bypasses count requests, regardless of their length.
 #[test]
-fn a_request_of_two_column_commands_passes_once() {
+fn a_request_of_two_column_commands_bypasses_once() {
     let mut requests = vec![(0, read(0, 1, 1)), (50, write(1, 0, 1))];
     requests.extend((2..22).map(|id| (51, Request { bursts: 2, ..read(id, 1, 1) })));
     let dram = Dram { turnaround_limit: 8, ..gddr5() };
@@ -371,7 +371,7 @@ fn one_queue_orders_reads_and_writes_together() {
 /// Reads keep arriving at bank 0 while bank 1 needs the bus for a write: the limit of them bypass,
 /// then the bus turns around.
 #[test]
-fn a_waiting_write_turns_the_bus_in_the_end() {
+fn a_waiting_write_eventually_turns_the_bus_around() {
     let dram = Dram { turnaround_limit: 32, ..gddr3() };
     let mut requests = vec![(0, write(0, 1, 1))];
     requests.extend((0..300).map(|id| (0, read(id + 1, 0, 1))));
@@ -401,7 +401,7 @@ fn reads_wait_for_room() {
 
 /// A bank without room still has none after a row hit replaces its candidate.
 #[test]
-fn a_better_candidate_waits_for_room_too() {
+fn a_replaced_candidate_still_waits_for_room() {
     let mut channel = channel(&gddr5(), "fr-fcfs");
     channel.push(DramCycle::ZERO, read(0, 0, 1));
     assert_eq!(channel.step(DramCycle::ZERO, 1), Some(at(12)));

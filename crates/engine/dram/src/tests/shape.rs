@@ -97,7 +97,7 @@ fn random_is_never_faster_than_sequential() {
 }
 
 #[test]
-fn reordering_pays_on_interleaved_streams() {
+fn reordering_is_faster_on_interleaved_streams() {
     // Two alternating rows of one bank: FIFO opens a row for each request.
     let requests: Vec<_> = (0..400).map(|id| read(id, 0, id % 2)).collect();
     let fifo = efficiency(&gddr3(), "fcfs", &requests);
@@ -134,7 +134,7 @@ fn sequential_streams_use_all_banks_and_groups() {
 
 /// Each pseudo channel has a data bus, and a utilization of 1 means that all are busy.
 #[test]
-fn utilization_is_of_all_data_buses() {
+fn utilization_averages_all_data_buses() {
     let mut dram = hbm2();
     Standard::load("hbm2").unwrap().apply("HBM2_8Gb", "HBM2_2000Mbps", &mut dram).unwrap();
     dram.timing = Timing { trefi: 0, trfc: 0, ..dram.timing };

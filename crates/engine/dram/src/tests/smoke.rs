@@ -55,7 +55,7 @@ fn counts_agree_with_the_commands() {
 
 /// A closed form: one isolated read, then idle.
 #[test]
-fn integrals_of_a_single_read() {
+fn durations_of_a_single_read() {
     let dram = gddr5();
     let run = run(&dram, "fr-fcfs", &[read(1, 3, 9)]);
     // ACT at 0, RD at tRCD = 12, data from 24 to 26.
@@ -73,7 +73,7 @@ fn integrals_of_a_single_read() {
 
 /// A request may complete with its first datum; the bus and the bank are occupied until the last.
 #[test]
-fn a_read_and_a_write_are_done_with_the_datum_of_their_last_command_that_the_machine_names() {
+fn done_with_selects_the_datum_that_completes_a_request() {
     let run = |done_with| {
         let dram = Dram { done_with, ..gddr5() };
         let write = Request { write: true, ..read(2, 3, 9) };
@@ -105,7 +105,7 @@ fn bank_level_parallelism_is_an_exact_integral() {
 
 /// A row closed while idle keeps its bank busy for tRP: 0 to 26, 28 to 40, 100 to 126.
 #[test]
-fn closing_an_idle_row_is_service() {
+fn closing_an_idle_row_occupies_the_bank() {
     let requests = [(0, read(0, 0, 1)), (100, read(1, 0, 1))];
     let run =
         run_with(&gddr5(), "fr-fcfs(page=timeout(n=1))", &requests, Stepping::Events, |_| u32::MAX);

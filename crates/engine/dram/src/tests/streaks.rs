@@ -55,7 +55,7 @@ fn streaks_are_counted_bank_by_bank_and_add_up() {
 /// All requests to the open row go first: none is left that arrived after the request to the next
 /// row.
 #[test]
-fn fr_fcfs_strands_nothing_that_orders_of_arrival_do() {
+fn fr_fcfs_strands_no_requests_unlike_fifo_orders() {
     for dram in [gddr5(), gddr3()] {
         let requests: Vec<Request> = random(&dram, 4000, 3, 1)
             .into_iter()
@@ -72,7 +72,7 @@ fn fr_fcfs_strands_nothing_that_orders_of_arrival_do() {
 
 /// With separate queues, a read does not strand a write.
 #[test]
-fn the_queue_that_is_served_is_looked_at() {
+fn streaks_consider_the_served_queue_only() {
     let queue = [read(0, 0, 1), read(1, 0, 2), write(2, 0, 1)];
     assert!(gddr5().write_queue > 0 && gddr3().write_queue == 0);
     assert_eq!(streaks(&gddr5(), "banked-fifo", &queue).stranded, 0);
@@ -81,7 +81,7 @@ fn the_queue_that_is_served_is_looked_at() {
 
 /// Streaks depend on the rows of served requests, not on the row that is open.
 #[test]
-fn a_row_that_was_closed_in_between_goes_on_or_is_left() {
+fn a_streak_survives_the_closing_of_its_row() {
     let far = |row| {
         timed(&gddr5(), "fr-fcfs(page=closed)", &[(0, read(0, 0, 1)), (500, read(1, 0, row))])
     };

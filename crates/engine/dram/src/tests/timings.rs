@@ -104,7 +104,7 @@ fn rules_broken(dram: &Dram, case: &Case, early: u64) -> Vec<String> {
 }
 
 #[test]
-fn the_checker_draws_each_line_at_n() {
+fn the_checker_allows_n_cycles_and_rejects_n_minus_1() {
     for case in CASES {
         assert_eq!(rules_broken(&dram(), case, 0), [""; 0], "{} at n", case.rule);
         assert_eq!(rules_broken(&dram(), case, 1), [case.rule], "{} at n - 1", case.rule);
@@ -112,7 +112,7 @@ fn the_checker_draws_each_line_at_n() {
 }
 
 #[test]
-fn the_checker_sees_data_collide() {
+fn the_checker_detects_data_collisions() {
     let mut dram = dram();
     dram.timing.tccds = 1;
     let case = Case {
@@ -125,7 +125,7 @@ fn the_checker_sees_data_collide() {
 }
 
 #[test]
-fn the_checker_knows_which_row_is_open() {
+fn the_checker_tracks_open_rows() {
     let broken = |log: &[Command]| -> Vec<String> {
         checker::check(&dram(), log).into_iter().map(|violation| violation.rule).collect()
     };

@@ -1,12 +1,12 @@
 //! iSLIP: a pointer advances only when its choice is accepted, which desynchronises the pointers of
 //! the outputs.
 
-use super::{Allocator, AllocatorEntry, Choice, Parameters, first_from};
+use super::{Allocator, AllocatorEntry, CandidateSet, Parameters, first_from};
 use warpmem_params::PolicyInfo;
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "islip",
-    summary: "round robin, starting after the candidate that was last matched in a first iteration",
+    summary: "round robin, starting after the candidate last matched in a first iteration",
     source: "McKeown, IEEE/ACM Trans. Networking 1999",
     params: Parameters::params,
 };
@@ -30,7 +30,7 @@ impl Allocator for Islip {
         self.iterations
     }
 
-    fn choose(&mut self, choice: &Choice) -> usize {
+    fn choose(&mut self, choice: &CandidateSet) -> usize {
         first_from(choice.set, self.next[choice.chooser] as usize)
     }
 
@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pointers_move_on_only_when_a_first_choice_is_accepted() {
+    fn pointers_advance_only_when_a_first_choice_is_accepted() {
         let mut islip = Islip { iterations: 2, next: vec![0; 2] };
         let set = [1 << 1 | 1 << 63, 1];
         assert_eq!([choose(&mut islip, 0, &set), choose(&mut islip, 0, &set)], [1, 1]);

@@ -15,7 +15,7 @@ use warpmem_sim::{NetworkCycle, bits};
 use warpmem_support::random::Random;
 
 /// A choice to make: by an input among its virtual channels, or by an output among inputs.
-pub struct Choice<'a> {
+pub struct CandidateSet<'a> {
     /// Number of the choosing input or output, over all routers of the network.
     pub chooser: usize,
     /// Candidates, one bit each; not empty.
@@ -30,7 +30,7 @@ pub trait Allocator: Send {
     fn iterations(&self) -> u32;
 
     /// Chooses one of the candidates.
-    fn choose(&mut self, choice: &Choice) -> usize;
+    fn choose(&mut self, choice: &CandidateSet) -> usize;
 
     /// Reports that `chooser` has been matched with `chosen` in `iteration`, counted from 0.
     fn accepted(&mut self, _chooser: usize, _chosen: usize, _iteration: u32) {}

@@ -1,6 +1,6 @@
 //! Parallel iterative matching: every choice is random.
 
-use super::{Allocator, AllocatorEntry, Choice, Parameters, any};
+use super::{Allocator, AllocatorEntry, CandidateSet, Parameters, any};
 use warpmem_params::PolicyInfo;
 use warpmem_support::random::Random;
 
@@ -29,7 +29,7 @@ impl Allocator for Pim {
         self.iterations
     }
 
-    fn choose(&mut self, choice: &Choice) -> usize {
+    fn choose(&mut self, choice: &CandidateSet) -> usize {
         any(choice.set, &mut self.random)
     }
 }
@@ -39,7 +39,7 @@ mod tests {
     use super::super::tests::Switch;
 
     #[test]
-    fn one_iteration_over_a_full_matrix_leaves_out_the_outputs_that_nobody_chose() {
+    fn one_iteration_leaves_unproposed_outputs_unmatched() {
         for n in [16, 32] {
             let matched = Switch::new(n, "pim").matched_of_full(4000);
             let nobody = (1.0 - 1.0 / n as f64).powi(n as i32);
@@ -51,7 +51,7 @@ mod tests {
     }
 
     #[test]
-    fn each_further_iteration_leaves_at_most_one_in_e_of_what_was_open() {
+    fn each_further_iteration_leaves_at_most_one_in_e_unmatched() {
         let open = [1, 2, 4]
             .map(|n| 1.0 - Switch::new(16, &format!("pim(iterations={n})")).matched_of_full(4000));
         // Of k inputs and outputs k (1 - 1 / k)^k stay unmatched.
@@ -60,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn seeds_draw_different_choices() {
+    fn different_seeds_draw_different_choices() {
         let grants = |seed| Switch::seeded(16, "pim", seed).grants_of_full(10);
         assert_eq!(grants(1), grants(1));
         assert_ne!(grants(1), grants(2));

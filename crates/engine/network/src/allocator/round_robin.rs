@@ -1,6 +1,6 @@
 //! Round robin: the pointer advances with every choice, even if it is not accepted.
 
-use super::{Allocator, AllocatorEntry, Choice, Parameters, first_from};
+use super::{Allocator, AllocatorEntry, CandidateSet, Parameters, first_from};
 use warpmem_params::PolicyInfo;
 
 const INFO: PolicyInfo = PolicyInfo {
@@ -29,7 +29,7 @@ impl Allocator for RoundRobin {
         self.iterations
     }
 
-    fn choose(&mut self, choice: &Choice) -> usize {
+    fn choose(&mut self, choice: &CandidateSet) -> usize {
         let next = &mut self.next[choice.chooser];
         let chosen = first_from(choice.set, *next as usize);
         *next = chosen as u32 + 1;
@@ -42,12 +42,12 @@ mod tests {
     use super::super::tests::{Switch, build, choose};
 
     #[test]
-    fn pointers_move_on_whether_or_not_a_choice_is_accepted() {
+    fn pointers_advance_with_every_choice() {
         let mut allocator = build("round-robin", 2);
         let set = [1 << 1 | 1 << 63, 1];
         let order: Vec<usize> = (0..5).map(|_| choose(&mut *allocator, 0, &set)).collect();
         assert_eq!(order, [1, 63, 64, 1, 63]);
-        assert_eq!(choose(&mut *allocator, 1, &set), 1, "each has a pointer of its own");
+        assert_eq!(choose(&mut *allocator, 1, &set), 1, "each has its own pointer");
     }
 
     #[test]

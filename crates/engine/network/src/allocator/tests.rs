@@ -1,6 +1,6 @@
 //! Properties of every allocator, and a switch to test them on.
 
-use super::{ALLOCATORS, Allocator, AllocatorContext, Choice, any, first_from, oldest};
+use super::{ALLOCATORS, Allocator, AllocatorContext, CandidateSet, any, first_from, oldest};
 use warpmem_sim::{NetworkCycle, bits};
 use warpmem_support::random::Random;
 
@@ -10,7 +10,7 @@ pub fn build(allocator: &str, choosers: usize) -> Box<dyn Allocator> {
 
 /// Chooses among packets of equal age.
 pub fn choose(allocator: &mut dyn Allocator, chooser: usize, set: &[u64]) -> usize {
-    allocator.choose(&Choice { chooser, set, since: &|_| NetworkCycle::ZERO })
+    allocator.choose(&CandidateSet { chooser, set, since: &|_| NetworkCycle::ZERO })
 }
 
 /// A switch of `n` inputs and outputs, at most 64, with a packet at every input for every output.
@@ -45,7 +45,7 @@ impl Switch {
             }
             for output in bits::members(&[open]).filter(|&output| wanted[output] != 0) {
                 let input = choose(&mut *self.allocator, self.n + output, &[wanted[output]]);
-                assert!(wanted[output] >> input & 1 == 1, "one of those that chose it");
+                assert!(wanted[output] >> input & 1 == 1, "one of the inputs that chose it");
                 self.allocator.accepted(input, output, iteration);
                 self.allocator.accepted(self.n + output, input, iteration);
                 granted[output] = Some(input);
@@ -68,7 +68,7 @@ impl Switch {
 }
 
 #[test]
-fn candidates_are_taken_in_turn_or_by_age() {
+fn candidates_are_chosen_round_robin_or_by_age() {
     let set = [1 | 1 << 63, 0, 1 << 5];
     assert_eq!([0, 1, 64, 134].map(|first| first_from(&set, first)), [0, 63, 133, 0]);
     assert_eq!(oldest(&set, |member| NetworkCycle::new(200 - member as u64)), 133);
@@ -76,7 +76,7 @@ fn candidates_are_taken_in_turn_or_by_age() {
 }
 
 #[test]
-fn any_member_is_as_likely_as_another() {
+fn all_members_are_equally_likely() {
     let (set, mut random) = ([1 | 1 << 63, 0, 1 << 5], Random::new(1));
     let mut times = [0; 192];
     (0..3000).for_each(|_| times[any(&set, &mut random)] += 1);
@@ -103,7 +103,7 @@ fn every_allocator_chooses_candidates_and_takes_from_one_to_sixteen_iterations()
 }
 
 #[test]
-fn as_many_iterations_as_outputs_match_all_of_them() {
+fn n_iterations_match_all_n_outputs() {
     for name in ALLOCATORS.names() {
         let mut switch = Switch::new(16, &format!("{name}(iterations=16)"));
         assert_eq!(switch.matched_of_full(50), 1.0, "{name}");
@@ -111,7 +111,7 @@ fn as_many_iterations_as_outputs_match_all_of_them() {
 }
 
 #[test]
-fn islip_falls_out_of_step_until_it_matches_every_output() {
+fn islip_desynchronises_until_it_matches_every_output() {
     let mut switch = Switch::new(16, "islip");
     assert_eq!(switch.matched_of_full(1), 1.0 / 16.0, "at first all choose the same");
     switch.grants_of_full(4 * 16);
@@ -119,7 +119,7 @@ fn islip_falls_out_of_step_until_it_matches_every_output() {
 }
 
 #[test]
-fn islip_serves_every_pair_equally_once_it_is_out_of_step() {
+fn desynchronised_islip_serves_every_pair_equally() {
     let mut switch = Switch::new(8, "islip");
     switch.grants_of_full(4 * 8);
     let mut times = [[0; 8]; 8];

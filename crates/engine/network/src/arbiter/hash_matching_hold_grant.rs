@@ -1,13 +1,13 @@
 //! Hash-matching hold grant: the last input granted an output keeps it while the hash of the row is
 //! unchanged.
 
-use super::{Arbiter, ArbiterEntry, Contest, LastGrants, Output, Packet, on_requests};
+use super::{Arbiter, ArbiterEntry, Contest, LastGrants, Output, PacketView, on_requests};
 use warpmem_params::{Complexity, PolicyInfo, Shape, params};
 use warpmem_sim::RowId;
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "hash-matching-hold-grant",
-    summary: "for requests: hold-grant while a hash of the row is that of the output's last request",
+    summary: "for requests: hold-grant while the hash of the row equals that of the output's last request",
     source: "Yuan et al., MICRO 2009, section 3.4 (HMHG)",
     params: Parameters::params,
 };
@@ -45,7 +45,7 @@ impl Arbiter for HashMatching {
         (self.hashes[contest.output.index] == folded(row, self.bits)).then_some(input)
     }
 
-    fn granted(&mut self, output: Output, input: usize, packet: Packet) {
+    fn granted(&mut self, output: Output, input: usize, packet: PacketView) {
         self.last.granted(output, input);
         self.hashes[output.index] = folded(packet.row, self.bits);
     }
@@ -88,7 +88,7 @@ mod tests {
     fn the_last_input_keeps_its_output_within_rows_of_a_hash() {
         let mut bench = Bench::new(RULE);
         bench.wants(1).row = RowId(0);
-        assert_eq!(bench.designate(0, &[1, 2]), None, "nobody has taken it");
+        assert_eq!(bench.designate(0, &[1, 2]), None, "no input has used it");
         bench.grant(0, 1);
         assert_eq!(bench.designate(0, &[1, 2]), Some(1));
         bench.wants(1).row = RowId(0x11);
@@ -97,7 +97,7 @@ mod tests {
         assert_eq!(bench.designate(0, &[1, 2]), None);
         bench.wants(1).row = RowId(0x11);
         assert_eq!(bench.designate_late(0, &[1, 2]), None, "it has not used it for a cycle");
-        assert_eq!(bench.designate(0, &[2]), None, "it wants nothing");
+        assert_eq!(bench.designate(0, &[2]), None, "it requests nothing");
     }
 
     #[test]
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn outputs_keep_one_hash_each_for_all_banks() {
+    fn each_output_keeps_one_hash_for_all_banks() {
         let mut bench = Bench::new(RULE);
         bench.wants(1).row = RowId(5);
         bench.grant(0, 1);
@@ -120,6 +120,6 @@ mod tests {
         bench.grant(1, 1);
         assert_eq!(bench.designate(0, &[1]), None);
         bench.wants(1).row = RowId(5);
-        assert_eq!(bench.designate(0, &[1]), Some(1), "another output's does not");
+        assert_eq!(bench.designate(0, &[1]), Some(1), "the row of another output does not");
     }
 }

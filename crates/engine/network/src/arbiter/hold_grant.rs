@@ -1,12 +1,12 @@
 //! Hold grant: the last input granted an output keeps it while it has a packet for it in every
 //! cycle.
 
-use super::{Arbiter, ArbiterEntry, Contest, LastGrants, Output, Packet, on_requests};
+use super::{Arbiter, ArbiterEntry, Contest, LastGrants, Output, PacketView, on_requests};
 use warpmem_params::{Complexity, PolicyInfo, Shape};
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "hold-grant",
-    summary: "for requests: the input that was granted an output last keeps it while it has a packet for it",
+    summary: "for requests: the last input granted an output keeps it while it has a packet for it",
     source: "Yuan et al., MICRO 2009, section 3.2 (HG)",
     params: Vec::new,
 };
@@ -25,7 +25,7 @@ impl Arbiter for HoldGrant {
         self.last.holder(contest)
     }
 
-    fn granted(&mut self, output: Output, input: usize, _: Packet) {
+    fn granted(&mut self, output: Output, input: usize, _: PacketView) {
         self.last.granted(output, input);
     }
 
@@ -42,28 +42,28 @@ mod tests {
     use warpmem_sim::RowId;
 
     #[test]
-    fn the_last_input_keeps_its_output_whatever_the_rows() {
+    fn the_last_input_keeps_its_output_across_rows() {
         let mut bench = Bench::new("hold-grant");
-        assert_eq!(bench.designate(0, &[1, 2, 200]), None, "nobody has taken it");
+        assert_eq!(bench.designate(0, &[1, 2, 200]), None, "no input has used it");
         bench.wants(200).row = RowId(3);
         bench.grant(0, 200);
         bench.wants(200).row = RowId(4);
         assert_eq!(bench.designate(0, &[1, 2, 200]), Some(200));
         bench.grant(0, 2);
-        assert_eq!(bench.designate(0, &[1, 2, 200]), Some(2), "of another's grant too");
+        assert_eq!(bench.designate(0, &[1, 2, 200]), Some(2), "also with another input's grant");
     }
 
     #[test]
-    fn an_input_that_does_not_go_on_is_not_preferred_later() {
+    fn a_paused_input_is_not_preferred_later() {
         let mut bench = Bench::new("hold-grant");
         bench.grant(0, 1);
-        assert_eq!(bench.designate(0, &[0, 2]), None, "it wants nothing");
+        assert_eq!(bench.designate(0, &[0, 2]), None, "it requests nothing");
         assert_eq!(bench.designate_late(0, &[0, 1]), None, "a cycle has passed without it");
         assert_eq!(bench.designate(0, &[0, 1]), Some(1));
     }
 
     #[test]
-    fn outputs_are_held_one_by_one() {
+    fn grants_are_held_per_output() {
         let mut bench = Bench::new("hold-grant");
         bench.grant(0, 1);
         bench.grant(1, 2);

@@ -29,7 +29,7 @@ pub struct Output {
 
 /// The properties of a packet that a rule may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Packet {
+pub struct PacketView {
     /// Network cycle in which it could first enter the network.
     pub since: NetworkCycle,
     /// DRAM bank of its address, counted over all channels.
@@ -46,7 +46,7 @@ pub struct Contest<'a> {
     /// the last input using it had no cycle in which it could have continued and did not.
     pub fresh: bool,
     /// Packet with which an input requests the output.
-    pub packet: &'a dyn Fn(usize) -> Packet,
+    pub packet: &'a dyn Fn(usize) -> PacketView,
 }
 
 /// An arbitration rule over the outputs of one network.
@@ -56,10 +56,10 @@ pub trait Arbiter: Send {
     fn designate(&mut self, contest: &Contest) -> Option<usize>;
 
     /// Reports that `input` has been granted `output` for `packet`, by the rule or otherwise.
-    fn granted(&mut self, output: Output, input: usize, packet: Packet);
+    fn granted(&mut self, output: Output, input: usize, packet: PacketView);
 
     /// Returns whether the rule ever decides; if not, the network never calls it.
-    fn has_say(&self) -> bool {
+    fn decides(&self) -> bool {
         true
     }
 
@@ -102,7 +102,7 @@ pub(super) fn build(
     text: &str,
     context: &ArbiterContext,
 ) -> Result<Option<Box<dyn Arbiter>>, PolicyError> {
-    Ok(Some(ARBITERS.build(text, context)?).filter(|rule| rule.has_say()))
+    Ok(Some(ARBITERS.build(text, context)?).filter(|rule| rule.decides()))
 }
 
 type ArbiterEntry = Entry<dyn Arbiter, ArbiterContext>;

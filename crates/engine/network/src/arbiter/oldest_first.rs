@@ -1,12 +1,12 @@
 //! Oldest first: the packet that has waited longest goes first.
 
-use super::{Arbiter, ArbiterEntry, Contest, Output, Packet};
+use super::{Arbiter, ArbiterEntry, Contest, Output, PacketView};
 use crate::allocator::oldest;
 use warpmem_params::PolicyInfo;
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "oldest-first",
-    summary: "the packet that was first ready to enter the network goes first",
+    summary: "the packet that could enter the network first",
     source: "a reference",
     params: Vec::new,
 };
@@ -21,7 +21,7 @@ impl Arbiter for OldestFirst {
         Some(oldest(contest.wanting, |input| (contest.packet)(input).since))
     }
 
-    fn granted(&mut self, _: Output, _: usize, _: Packet) {}
+    fn granted(&mut self, _: Output, _: usize, _: PacketView) {}
 }
 
 #[cfg(test)]
@@ -30,7 +30,7 @@ mod tests {
     use warpmem_sim::NetworkCycle;
 
     #[test]
-    fn the_oldest_packet_wins_and_the_lowest_input_among_equals() {
+    fn the_oldest_packet_goes_first_and_the_lowest_input_among_equals() {
         let mut bench = Bench::new("oldest-first");
         for (input, since) in [(1, 30), (2, 20), (70, 10), (200, 10)] {
             bench.wants(input).since = NetworkCycle::new(since);

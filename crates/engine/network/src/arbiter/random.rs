@@ -1,13 +1,13 @@
 //! Random: any of the inputs that request an output.
 
-use super::{Arbiter, ArbiterEntry, Contest, Output, Packet};
+use super::{Arbiter, ArbiterEntry, Contest, Output, PacketView};
 use crate::allocator::any;
 use warpmem_params::{Complexity, PolicyInfo, Shape};
 use warpmem_support::random::Random as Stream;
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "random",
-    summary: "one of the inputs that request an output at random, all equally likely",
+    summary: "a random one of the inputs that request an output, all equally likely",
     source: "a reference",
     params: Vec::new,
 };
@@ -24,7 +24,7 @@ impl Arbiter for Random {
         Some(any(contest.wanting, &mut self.0))
     }
 
-    fn granted(&mut self, _: Output, _: usize, _: Packet) {}
+    fn granted(&mut self, _: Output, _: usize, _: PacketView) {}
 
     /// Returns no cost: the paper's allocator already chooses at random.
     fn complexity(&self, _: &Shape) -> Option<Complexity> {
@@ -38,7 +38,7 @@ mod tests {
     use crate::Direction;
 
     #[test]
-    fn all_that_want_an_output_are_equally_likely() {
+    fn all_requesting_inputs_are_equally_likely() {
         let mut bench = Bench::new("random");
         let inputs = [0, 63, 64, 255];
         let mut times = [0; 4];
@@ -51,7 +51,7 @@ mod tests {
     }
 
     #[test]
-    fn the_two_networks_draw_streams_of_their_own_and_a_second_time_the_same() {
+    fn the_two_networks_draw_independent_reproducible_streams() {
         let requests = draws("random", Direction::Request);
         assert_eq!(requests, draws("random", Direction::Request));
         assert_ne!(requests, draws("random", Direction::Reply));

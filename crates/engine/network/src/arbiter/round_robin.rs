@@ -1,11 +1,11 @@
 //! No rule: the network's own choice applies.
 
-use super::{Arbiter, ArbiterEntry, Contest, Output, Packet};
+use super::{Arbiter, ArbiterEntry, Contest, Output, PacketView};
 use warpmem_params::{Complexity, PolicyInfo, Shape};
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "round-robin",
-    summary: "no rule of its own: each output serves its inputs in turn, or as the allocator decides",
+    summary: "no rule: each output serves its inputs round robin, or as the allocator decides",
     source: "Yuan et al., MICRO 2009 (baseline)",
     params: Vec::new,
 };
@@ -20,9 +20,9 @@ impl Arbiter for RoundRobin {
         None
     }
 
-    fn granted(&mut self, _: Output, _: usize, _: Packet) {}
+    fn granted(&mut self, _: Output, _: usize, _: PacketView) {}
 
-    fn has_say(&self) -> bool {
+    fn decides(&self) -> bool {
         false
     }
 

@@ -2,14 +2,14 @@
 //! last requested row of their bank.
 
 use super::{
-    Arbiter, ArbiterContext, ArbiterEntry, Contest, LastGrants, Output, Packet, on_requests,
+    Arbiter, ArbiterContext, ArbiterEntry, Contest, LastGrants, Output, PacketView, on_requests,
 };
 use warpmem_params::{Complexity, PolicyInfo, Shape};
 use warpmem_sim::RowId;
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "row-matching-hold-grant",
-    summary: "for requests: hold-grant while the row is that of the last request to its DRAM bank",
+    summary: "for requests: hold-grant while the row equals that of the last request to its DRAM bank",
     source: "Yuan et al., MICRO 2009, sections 3.2 and 3.4 (RMHG)",
     params: Vec::new,
 };
@@ -36,7 +36,7 @@ impl Rows {
     }
 
     /// Returns the last row of the bank of `packet`.
-    fn last(&mut self, router: usize, packet: Packet) -> &mut Option<RowId> {
+    fn last(&mut self, router: usize, packet: PacketView) -> &mut Option<RowId> {
         &mut self.rows[router * self.banks + packet.bank as usize]
     }
 }
@@ -53,7 +53,7 @@ impl Arbiter for RowMatching {
         (*self.rows.last(contest.output.router, packet) == Some(packet.row)).then_some(input)
     }
 
-    fn granted(&mut self, output: Output, input: usize, packet: Packet) {
+    fn granted(&mut self, output: Output, input: usize, packet: PacketView) {
         self.last.granted(output, input);
         *self.rows.last(output.router, packet) = Some(packet.row);
     }
@@ -80,7 +80,7 @@ mod tests {
     #[test]
     fn the_last_input_keeps_its_output_within_a_row() {
         let mut bench = Bench::new(RULE);
-        assert_eq!(bench.designate(0, &[1, 2]), None, "nobody has taken it");
+        assert_eq!(bench.designate(0, &[1, 2]), None, "no input has used it");
         bench.wants(1).row = RowId(0);
         bench.grant(0, 1);
         assert_eq!(bench.designate(0, &[1, 2]), Some(1));
@@ -88,11 +88,11 @@ mod tests {
         assert_eq!(bench.designate(0, &[1, 2]), None, "another row");
         bench.wants(1).row = RowId(0);
         assert_eq!(bench.designate_late(0, &[1, 2]), None, "it has not used it for a cycle");
-        assert_eq!(bench.designate(0, &[2]), None, "it wants nothing");
+        assert_eq!(bench.designate(0, &[2]), None, "it requests nothing");
     }
 
     #[test]
-    fn a_bank_that_nothing_went_to_has_no_row() {
+    fn a_bank_without_requests_has_no_row() {
         let mut bench = Bench::new(RULE);
         bench.grant(0, 1);
         bench.wants(1).bank = 3;
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_are_those_of_banks_whoever_asked_for_them_at_whatever_output() {
+    fn rows_are_tracked_per_bank_across_inputs_and_outputs() {
         let mut bench = Bench::new(RULE);
         bench.wants(2).bank = 3;
         bench.wants(2).row = RowId(7);
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn routers_know_rows_of_their_own() {
+    fn routers_track_rows_independently() {
         let mut bench = Bench::new(RULE);
         bench.wants(1).row = RowId(5);
         bench.grant(OUTPUTS, 1);

@@ -1,6 +1,6 @@
 //! Properties of every rule, and a bench to test them on.
 
-use super::{ARBITERS, Arbiter, ArbiterContext, Contest, Inputs, Output, Packet};
+use super::{ARBITERS, Arbiter, ArbiterContext, Contest, Inputs, Output, PacketView};
 use crate::Direction;
 use warpmem_sim::{NetworkCycle, RowId, bits};
 
@@ -12,7 +12,7 @@ const BANKS: usize = 8;
 /// A rule over the outputs of two routers; each input has a packet, at first to row 0 of bank 0.
 pub struct Bench {
     rule: Box<dyn Arbiter>,
-    packets: Vec<Packet>,
+    packets: Vec<PacketView>,
 }
 
 impl Bench {
@@ -26,12 +26,12 @@ impl Bench {
         let rule = ARBITERS.build(rule, &context).unwrap();
         Bench {
             rule,
-            packets: vec![Packet { since: NetworkCycle::ZERO, bank: 0, row: RowId(0) }; 256],
+            packets: vec![PacketView { since: NetworkCycle::ZERO, bank: 0, row: RowId(0) }; 256],
         }
     }
 
     /// Returns the packet with which an input requests outputs.
-    pub fn wants(&mut self, input: usize) -> &mut Packet {
+    pub fn wants(&mut self, input: usize) -> &mut PacketView {
         &mut self.packets[input]
     }
 
@@ -56,7 +56,7 @@ impl Bench {
             packet: &|input| {
                 assert!(
                     inputs.contains(&input),
-                    "a rule asks only for packets of inputs that want the output"
+                    "a rule reads only packets of inputs that request the output"
                 );
                 packets[input]
             },
@@ -82,7 +82,8 @@ pub fn draws(rule: &str, direction: Direction) -> Vec<Option<usize>> {
         let inputs: Vec<usize> = (0..2 + n % 5).map(|input| (input * 37 + n / 12) % 256).collect();
         for (age, &input) in inputs.iter().enumerate() {
             let since = NetworkCycle::new((n * 7 + age * 3) as u64 % 11);
-            *bench.wants(input) = Packet { since, bank: n as u32 % 2, row: RowId(n as u32 / 9) };
+            *bench.wants(input) =
+                PacketView { since, bank: n as u32 % 2, row: RowId(n as u32 / 9) };
         }
         let output = n / 3 % (ROUTERS * OUTPUTS);
         let chosen = bench.contest(output, &inputs, !n.is_multiple_of(4));
@@ -93,7 +94,7 @@ pub fn draws(rule: &str, direction: Direction) -> Vec<Option<usize>> {
 }
 
 #[test]
-fn every_rule_chooses_one_that_wants_the_output_and_again_the_same() {
+fn every_rule_chooses_a_requesting_input_deterministically() {
     for rule in ARBITERS.names() {
         for direction in [Direction::Request, Direction::Reply] {
             assert_eq!(draws(rule, direction), draws(rule, direction), "{rule}");
@@ -115,7 +116,7 @@ fn round_robin_never_decides() {
 }
 
 #[test]
-fn a_hash_has_between_one_and_as_many_bits_as_a_row() {
+fn a_hash_has_1_to_32_bits() {
     let context = ArbiterContext { direction: Direction::Reply, routers: 1, outputs: 1, banks: 1 };
     let build = |bits| ARBITERS.build(&format!("hash-matching-hold-grant(bits={bits})"), &context);
     assert!([1, 32].into_iter().all(|bits| build(bits).is_ok()));

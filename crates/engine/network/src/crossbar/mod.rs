@@ -2,7 +2,7 @@
 
 mod switch;
 
-use super::arbiter::{self, ArbiterContext, Packet};
+use super::arbiter::{self, ArbiterContext, PacketView};
 use super::ids::{DestinationId, EntranceId, ExitId, SourceId};
 use super::router;
 use super::router::layout::Layout;
@@ -119,7 +119,7 @@ impl Ends for PortEnds {
         Some(self.direction.exit(ctx.request(request)))
     }
 
-    fn seen(&self, input: EntranceId, ctx: &Context) -> Packet {
+    fn seen(&self, input: EntranceId, ctx: &Context) -> PacketView {
         packet(self.inputs[input], self.clock, self.banks, ctx)
     }
 
@@ -167,7 +167,7 @@ impl Topology for Crossbar {
     }
 
     fn so_far(&self, cycles: u64) -> NetworkResult {
-        let (links, crowded) = (self.links(), self.switch.crowded().collect());
+        let (links, crowded) = (self.links(), self.switch.contended().collect());
         NetworkResult { links, crowded, ..self.ports.tally.so_far(cycles) }
     }
 
@@ -198,9 +198,9 @@ pub(super) fn link(from: LinkEnd, to: LinkEnd, node: &NodeResult) -> LinkResult 
 }
 
 /// Returns the properties of a port's head packet that an arbitration rule may use.
-pub(super) fn packet(port: PortId, clock: NetworkClock, banks: usize, ctx: &Context) -> Packet {
-    let (ready, request) = ctx.head(port).expect("the input wants an output");
+pub(super) fn packet(port: PortId, clock: NetworkClock, banks: usize, ctx: &Context) -> PacketView {
+    let (ready, request) = ctx.head(port).expect("the input has a wanted output");
     let place = ctx.request(request).place;
     let bank = place.channel.index() * banks + place.bank.index();
-    Packet { since: clock.cycle_from(ready), bank: bank as u32, row: place.row }
+    PacketView { since: clock.cycle_from(ready), bank: bank as u32, row: place.row }
 }

@@ -3,7 +3,7 @@
 
 use crate::Ports;
 use crate::allocator::first_from;
-use crate::arbiter::{Arbiter, Contest, Inputs, Output as Place, Packet};
+use crate::arbiter::{Arbiter, Contest, Inputs, Output as ContestedOutput, PacketView};
 use crate::ids::{EntranceId, ExitId};
 use warpmem_sim::{Context, NetworkClock, NetworkCycle, Table, Ticks, bits};
 
@@ -18,7 +18,7 @@ pub(crate) trait Ends {
     fn wanted(&self, input: EntranceId, now: Ticks, ctx: &Context) -> Option<ExitId>;
 
     /// Returns the properties of an input's head packet that arbitration rules may use.
-    fn seen(&self, input: EntranceId, ctx: &Context) -> Packet;
+    fn seen(&self, input: EntranceId, ctx: &Context) -> PacketView;
 
     /// Returns whether an output has room for a packet. If not, the network is stepped when it has.
     fn room_or_wake(&mut self, output: ExitId, cycle: NetworkCycle, ctx: &mut Context) -> bool;
@@ -53,7 +53,7 @@ struct Output {
     /// Round-robin pointer, for choices that the arbitration rule leaves open.
     next: u32,
     /// Packets taken under contention.
-    crowded: u64,
+    contended: u64,
 }
 
 /// A switch of up to 256 inputs and outputs.
@@ -61,7 +61,7 @@ pub(crate) struct Switch {
     clock: NetworkClock,
     input_speedup: u32,
     /// Number of inputs requesting the same output from which the output is contended.
-    crowd: u32,
+    contended_from: u32,
     /// Number of the switch within the network.
     number: usize,
     /// Number of its first output among those of all switches.
@@ -76,7 +76,7 @@ pub(crate) struct Switch {
 
 /// Returns the number of inputs requesting the same output from which the output is contended: a
 /// quarter of the inputs, four times their even share per output, and at least four.
-fn crowd(inputs: usize, outputs: usize) -> u32 {
+fn contended_from(inputs: usize, outputs: usize) -> u32 {
     inputs.div_ceil(4).max((4 * inputs).div_ceil(outputs)).max(4) as u32
 }
 
@@ -93,12 +93,12 @@ impl Switch {
             free: NetworkCycle::ZERO,
             blocked: false,
             next: 0,
-            crowded: 0,
+            contended: 0,
         };
         Switch {
             clock,
             input_speedup,
-            crowd: crowd(inputs, outputs),
+            contended_from: contended_from(inputs, outputs),
             number: 0,
             first_output: 0,
             inputs: Table::from_fn(inputs, |_| input.clone()),
@@ -115,8 +115,8 @@ impl Switch {
     }
 
     /// Iterates over the packets that each output took under [contention](contended_from).
-    pub fn crowded(&self) -> impl Iterator<Item = u64> {
-        self.outputs.iter().map(|output| output.crowded)
+    pub fn contended(&self) -> impl Iterator<Item = u64> {
+        self.outputs.iter().map(|output| output.contended)
     }
 
     /// Returns the number of inputs and outputs.
@@ -233,7 +233,7 @@ impl Switch {
         let source = self.choose(index, cycle, rule, ends, ctx);
         let output = &mut self.outputs[index];
         bits::remove(&mut output.wanted_by, source.index());
-        output.crowded += u64::from(output.waiting >= self.crowd);
+        output.contended += u64::from(output.waiting >= self.contended_from);
         output.waiting -= 1;
         (output.next, output.blocked) = (u32::from(source.0) + 1, false);
         let is_wanted = output.waiting > 0;
@@ -260,7 +260,8 @@ impl Switch {
         let round_robin = || first_from(&output.wanted_by, output.next as usize);
         let Some(rule) = rule else { return EntranceId::new(round_robin()) };
         let packet = |input: usize| ends.seen(EntranceId::new(input), ctx);
-        let place = Place { router: self.number, index: self.first_output + index.index() };
+        let place =
+            ContestedOutput { router: self.number, index: self.first_output + index.index() };
         let fresh = output.blocked || output.free == cycle;
         let contest = Contest { output: place, wanting: &output.wanted_by, fresh, packet: &packet };
         let source = rule.designate(&contest).unwrap_or_else(round_robin);
@@ -302,12 +303,12 @@ impl Switch {
 
 #[cfg(test)]
 mod tests {
-    use super::crowd;
+    use super::contended_from;
 
     #[test]
-    fn a_crowd_is_a_quarter_of_the_inputs_and_more_than_meet_by_chance() {
-        assert_eq!((crowd(34, 32), crowd(80, 64)), (9, 20));
-        assert_eq!(crowd(16, 4), 16, "four times the even share");
-        assert_eq!(crowd(2, 64), 4, "two inputs are no crowd");
+    fn contention_is_a_quarter_of_the_inputs_and_above_chance() {
+        assert_eq!((contended_from(34, 32), contended_from(80, 64)), (9, 20));
+        assert_eq!(contended_from(16, 4), 16, "four times the even share");
+        assert_eq!(contended_from(2, 64), 4, "at least four inputs");
     }
 }

@@ -2,7 +2,7 @@
 //! partitions. It owns the packets on those links.
 
 use super::shape::{LinkId, Partition, Shape};
-use crate::arbiter::{Inputs, Packet};
+use crate::arbiter::{Inputs, PacketView};
 use crate::crossbar::{self, Ends};
 use crate::ids::{DestinationId, EntranceId, ExitId, SourceId};
 use crate::tally::{Journey, Tally};
@@ -19,7 +19,7 @@ struct Carried {
     departed: NetworkCycle,
     wait: u64,
     flits: u64,
-    seen: Packet,
+    seen: PacketView,
     /// Network cycle from which the switch at the end of the link can send it on. Only its first
     /// flit has arrived by then; the others follow without a gap.
     ready: NetworkCycle,
@@ -308,13 +308,13 @@ impl Ends for Side<'_> {
         Some(self.partition().routes[exit])
     }
 
-    fn seen(&self, input: EntranceId, ctx: &Context) -> Packet {
+    fn seen(&self, input: EntranceId, ctx: &Context) -> PacketView {
         let fabric = &self.fabric;
         match self.input(input) {
             End::Node(sender) => {
                 crossbar::packet(fabric.inputs[sender], fabric.clock, fabric.banks, ctx)
             }
-            End::Link(link) => self.at_end(link).expect("the input wants an output").seen,
+            End::Link(link) => self.at_end(link).expect("the input has a wanted output").seen,
         }
     }
 

@@ -16,7 +16,7 @@ use warpmem_sim::{Context, NetworkCycle, bits};
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "partitioned-crossbar",
-    summary: "a crossbar for each partition of SMs and slices; links between them carry what goes from one to another",
+    summary: "one crossbar per partition of SMs and slices, joined by links",
     source: "NVIDIA, A100 white paper, 2020; Jin et al., MICRO 2024",
     params: Parameters::params,
 };
@@ -56,7 +56,7 @@ impl Partitioned {
             Direction::Request => nodes[1],
             Direction::Reply => nodes[0],
         };
-        let valid = format!("at most {slices}, the slices");
+        let valid = format!("at most {slices}, the number of slices");
         INFO.require(partitions <= slices, "partitions", partitions, valid)?;
         let links = (partitions - 1) * link_width;
         let largest = nodes[0].max(nodes[1]).div_ceil(partitions);

@@ -21,7 +21,7 @@ pub(super) struct Packet {
     /// DRAM location of its address; only for requests.
     pub place: Location,
     /// Properties that arbitration rules may use.
-    pub seen: arbiter::Packet,
+    pub seen: arbiter::PacketView,
 }
 
 /// A flit that has left a buffer, and the state of the buffer after it.

@@ -7,22 +7,22 @@ use warpmem_sim::NetworkCycle;
 
 /// A packet in the buffer of a virtual channel: its number, and the number of its flits there.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Part {
+pub(super) struct BufferedPacket {
     pub packet: PacketId,
     pub flits: u32,
 }
 
-impl Part {
-    pub const NOTHING: Part = Part { packet: PacketId::NONE, flits: 0 };
+impl BufferedPacket {
+    pub const NOTHING: BufferedPacket = BufferedPacket { packet: PacketId::NONE, flits: 0 };
 }
 
 /// A virtual channel of a router's input. Its buffer holds packets in sequence, never interleaved.
 #[derive(Debug)]
 pub(super) struct InputChannel {
     /// First packet of the buffer, or [`BufferedPacket::NOTHING`].
-    pub first: Part,
+    pub first: BufferedPacket,
     /// Packets after it.
-    pub behind: VecDeque<Part>,
+    pub behind: VecDeque<BufferedPacket>,
     /// Output virtual channel that the first packet holds, or none.
     pub output: OutputVc,
     /// Flits of the first packet that have not left, once it holds an output virtual channel.
@@ -45,7 +45,7 @@ impl InputChannel {
     #[inline]
     pub fn arrive(&mut self, packet: PacketId) -> Option<u32> {
         if self.first.packet == PacketId::NONE {
-            self.first = Part { packet, flits: 1 };
+            self.first = BufferedPacket { packet, flits: 1 };
             return Some(1);
         }
         if self.first.packet == packet {
@@ -54,7 +54,7 @@ impl InputChannel {
         }
         match self.behind.back_mut() {
             Some(part) if part.packet == packet => part.flits += 1,
-            _ => self.behind.push_back(Part { packet, flits: 1 }),
+            _ => self.behind.push_back(BufferedPacket { packet, flits: 1 }),
         }
         None
     }
@@ -62,7 +62,7 @@ impl InputChannel {
     /// Removes the first packet, all of which has left; returns whether another follows.
     #[inline]
     pub fn advance(&mut self) -> bool {
-        self.first = self.behind.pop_front().unwrap_or(Part::NOTHING);
+        self.first = self.behind.pop_front().unwrap_or(BufferedPacket::NOTHING);
         self.first.packet != PacketId::NONE
     }
 }

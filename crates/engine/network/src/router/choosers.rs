@@ -3,7 +3,7 @@
 
 use super::ids::{InputId, LinkId, OutputVc};
 use super::wires::Wires;
-use crate::allocator::{ALLOCATORS, Allocator, AllocatorContext, Choice};
+use crate::allocator::{ALLOCATORS, Allocator, AllocatorContext, CandidateSet};
 use crate::{Direction, NetworkContext};
 use warpmem_params::PolicyError;
 use warpmem_sim::NetworkCycle;
@@ -62,7 +62,7 @@ impl Choosers {
         since: &dyn Fn(usize) -> NetworkCycle,
     ) -> usize {
         let chooser = self.number(chooser);
-        self.allocator.choose(&Choice { chooser, set, since })
+        self.allocator.choose(&CandidateSet { chooser, set, since })
     }
 
     /// Reports that a chooser has been matched with its choice in `iteration`.

@@ -75,7 +75,7 @@ impl Layout {
                 }
                 End::Router { router: next, .. } => router = next,
             }
-            assert!(path.len() <= self.outputs.len(), "a packet comes to no router twice");
+            assert!(path.len() <= self.outputs.len(), "a packet visits no router twice");
             path.push(router);
         }
     }

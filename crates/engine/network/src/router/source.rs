@@ -236,6 +236,6 @@ fn packet(
         flits: head.flits,
         entered: cycle,
         place,
-        seen: arbiter::Packet { since: head.since, bank: bank as u32, row: place.row },
+        seen: arbiter::PacketView { since: head.since, bank: bank as u32, row: place.row },
     }
 }

@@ -13,11 +13,11 @@ const INFO: PolicyInfo = PolicyInfo { name: "test", summary: "", source: "", par
 const NODES: usize = 12;
 
 /// A network that steps every router and source in every cycle, due or not.
-struct Restless(Routers);
+struct SteppedEveryCycle(Routers);
 
-impl Topology for Restless {
+impl Topology for SteppedEveryCycle {
     fn step(&mut self, cycle: NetworkCycle, ctx: &mut Context) -> Option<NetworkCycle> {
-        let Restless(routers) = self;
+        let SteppedEveryCycle(routers) = self;
         for router in routers.wires.routers.ids() {
             routers.vcs.make_due(router);
             routers.agenda.routers.now(router);
@@ -59,20 +59,20 @@ fn traffic(seed: u64) -> Vec<Packet> {
         .collect()
 }
 
-fn outcome(rig: Rig, layout: &Layout, seed: u64, restless: bool) -> Outcome {
-    let rig = Rig { places: 2, readers: Readers::Sleepy { seed }, ..rig };
+fn outcome(rig: Rig, layout: &Layout, seed: u64, stepped: bool) -> Outcome {
+    let rig = Rig { entries: 2, readers: Readers::Sporadic { seed }, ..rig };
     rig.run_over(&traffic(seed), |context| {
         let routers = Routers::new(layout, context, &INFO).unwrap();
-        if restless { Box::new(Restless(routers)) } else { Box::new(routers) }
+        if stepped { Box::new(SteppedEveryCycle(routers)) } else { Box::new(routers) }
     })
 }
 
 /// Checks that a network has the same outcome when all its routers and sources are stepped in every
 /// cycle.
 fn check<'a>(rig: impl Fn() -> Rig<'a>, layout: &Layout, seed: u64, what: &str) {
-    let [quiet, restless] = [false, true].map(|restless| outcome(rig(), layout, seed, restless));
-    let result = NetworkResult { cycles: quiet.result.cycles, ..restless.result };
-    assert_eq!(quiet.arrived, restless.arrived, "{what}");
+    let [quiet, stepped] = [false, true].map(|stepped| outcome(rig(), layout, seed, stepped));
+    let result = NetworkResult { cycles: quiet.result.cycles, ..stepped.result };
+    assert_eq!(quiet.arrived, stepped.arrived, "{what}");
     assert_eq!(quiet.result, result, "{what}");
 }
 
@@ -122,7 +122,7 @@ fn steps_of_routers_that_are_not_due_change_nothing() {
 
 /// With shared nodes, one port of a node may have room while another has none.
 #[test]
-fn nor_where_sms_share_a_node() {
+fn steps_of_routers_that_are_not_due_change_nothing_with_shared_nodes() {
     let groups = NODES / 3;
     let ways = [
         (Direction::Request, Layout::crossbar(groups, NODES)),

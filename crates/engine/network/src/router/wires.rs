@@ -1,6 +1,6 @@
 //! The numbers of all inputs and outputs, and their connections.
 
-use super::channel::{InputChannel, OutputChannel, Part};
+use super::channel::{BufferedPacket, InputChannel, OutputChannel};
 use super::ids::{InputId, InputVc, LinkId, OutputVc, PoolId, RouterId, Sender};
 use super::layout::{End, Layout, Route};
 use crate::Ports;
@@ -101,7 +101,7 @@ impl Wires {
         let of_input = |number: InputId| {
             let Input { router, local, upstream } = self.inputs[number];
             (0..channels).map(move |index| InputChannel {
-                first: Part::NOTHING,
+                first: BufferedPacket::NOTHING,
                 behind: VecDeque::new(),
                 output: OutputVc::NONE,
                 left: 0,

@@ -11,13 +11,13 @@ const WIRES: [&str; 2] = ["network.flit_bytes=32", "network.header_bytes=8"];
 
 /// Returns the inputs of the packets in the order of arrival, which is the same in both forms.
 fn order(rule: &str, packets: &[Packet]) -> Vec<usize> {
-    order_at(Down, 100, Readers::Eager, rule, packets)
+    order_with_entries(Down, 100, Readers::Eager, rule, packets)
 }
 
-/// Returns the order as [`order`] does, with output ports of `places` entries.
-fn order_at(
+/// Returns the order as [`order`] does, with output ports of `entries` entries.
+fn order_with_entries(
     direction: Direction,
-    places: usize,
+    entries: usize,
     readers: Readers,
     rule: &str,
     packets: &[Packet],
@@ -26,7 +26,7 @@ fn order_at(
     let [one_stage, router] = ["crossbar", "crossbar(form=router)"].map(|topology| {
         let topology = format!("topology={topology}");
         let spec = spec(&[&WIRES[..], &[&rule, &topology]].concat());
-        let rig = Rig { places, readers, ..Rig::new(&spec, direction) };
+        let rig = Rig { entries, readers, ..Rig::new(&spec, direction) };
         inputs(&rig.run(packets).arrived, packets)
     });
     assert_eq!(one_stage, router, "{rule}");
@@ -38,7 +38,7 @@ fn inputs(arrived: &[(u64, usize)], packets: &[Packet]) -> Vec<usize> {
 }
 
 #[test]
-fn a_stream_is_not_split_where_grants_are_held() {
+fn held_grants_keep_streams_together() {
     let packets = [0, 1, 0, 1, 0, 1].map(|input| read(input, 0, 0));
     assert_eq!(order("round-robin", &packets), [0, 1, 0, 1, 0, 1]);
     for rule in HOLDING {
@@ -47,7 +47,7 @@ fn a_stream_is_not_split_where_grants_are_held() {
 }
 
 #[test]
-fn an_input_that_does_not_go_on_loses_its_output_to_one_that_does() {
+fn a_paused_input_loses_its_output() {
     let packets = [(0, 0), (0, 2), (1, 0), (1, 0), (1, 0)];
     let packets = packets.map(|(input, cycle)| read(input, cycle, 0));
     assert_eq!(order("round-robin", &packets), [0, 1, 0, 1, 1]);
@@ -66,20 +66,20 @@ fn an_idle_cycle_ends_a_hold() {
 }
 
 #[test]
-fn an_output_is_held_over_cycles_in_which_nothing_could_leave_by_it() {
+fn grants_are_held_over_blocked_cycles() {
     let packets = [(0, 0), (0, 50), (1, 60)].map(|(input, cycle)| read(input, cycle, 0));
     let closed = Readers::ClosedUntil { output: 0, cycle: 100 };
     for rule in HOLDING {
-        assert_eq!(order_at(Down, 1, closed, rule, &packets), [0, 0, 1], "{rule}");
+        assert_eq!(order_with_entries(Down, 1, closed, rule, &packets), [0, 0, 1], "{rule}");
     }
-    assert_eq!(order_at(Down, 1, closed, "round-robin", &packets), [0, 1, 0]);
+    assert_eq!(order_with_entries(Down, 1, closed, "round-robin", &packets), [0, 1, 0]);
 }
 
 #[test]
 fn replies_are_not_held() {
     let packets = [0, 1, 0, 1].map(|input| read(input, 0, 0));
     for rule in HOLDING {
-        let order = order_at(Reply, 100, Readers::Eager, rule, &packets);
+        let order = order_with_entries(Reply, 100, Readers::Eager, rule, &packets);
         assert_eq!(order, [0, 1, 0, 1], "{rule}");
     }
 }
@@ -103,7 +103,7 @@ fn virtual_channels_split_streams_unless_they_are_assigned_by_destination() {
 }
 
 #[test]
-fn the_oldest_goes_first_whatever_the_round_robin_order() {
+fn the_oldest_goes_first_against_round_robin_order() {
     // Input 2 holds the output for five cycles.
     let packets = [write(2, 0, 0), read(0, 3, 0), read(1, 2, 0), read(0, 3, 0)];
     assert_eq!(order("round-robin", &packets), [2, 0, 1, 0]);
@@ -111,7 +111,7 @@ fn the_oldest_goes_first_whatever_the_round_robin_order() {
 }
 
 #[test]
-fn random_choice_serves_every_input_about_equally_often() {
+fn random_choice_serves_inputs_about_equally() {
     let packets: Vec<Packet> = (0..400).map(|number| read(number % 2, 0, 0)).collect();
     for topology in ["topology=crossbar", "topology=crossbar(form=router)"] {
         let spec = spec(&[&WIRES[..], &["arbiter=random", topology]].concat());

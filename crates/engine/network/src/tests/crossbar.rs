@@ -20,7 +20,7 @@ fn crossbar(overrides: &[&str]) -> NetworkSpec {
 }
 
 #[test]
-fn packets_have_the_flits_of_what_they_carry() {
+fn packets_have_the_flits_of_their_contents() {
     use RequestKind::{Atomic, Fetch, Read, Write, Writeback};
     let sectored = ["sector_bytes=32"];
     let narrow = [&sectored[..], &["network.flit_bytes=8"]].concat();
@@ -51,7 +51,7 @@ fn packets_have_the_flits_of_what_they_carry() {
 }
 
 #[test]
-fn alone_a_packet_takes_its_flits_and_the_latency() {
+fn an_uncontended_packet_takes_its_flits_and_the_latency() {
     let spec = crossbar(&[]);
     let down = Rig::new(&spec, Down).arrivals(&[read(0, 10, 1), write(1, 30, 0)]);
     assert_eq!(down, [10 + HEADER + LATENCY, 30 + DATA + LATENCY]);
@@ -86,12 +86,12 @@ fn sped_up(speedup: u32, packets: &[Packet]) -> Vec<u64> {
     let alone = Rig::new(&spec, Down).arrivals(packets);
     let beside: Vec<Packet> = packets.iter().copied().chain(bystanders()).collect();
     let beside = Rig::new(&spec, Down).arrivals(&beside);
-    assert_eq!(alone, beside[..packets.len()], "the network asks for every step that it needs");
+    assert_eq!(alone, beside[..packets.len()], "the network requests every step that it needs");
     alone.into_iter().map(|cycle| cycle - LATENCY).collect()
 }
 
 #[test]
-fn an_input_sends_as_many_packets_in_a_cycle_as_its_speedup_allows() {
+fn input_speedup_limits_the_packets_of_an_input_per_cycle() {
     let packets = [read(0, 0, 0), read(0, 0, 1), read(0, 0, 2), read(0, 0, 3)];
     let header = |cycles: [u64; 4]| cycles.map(|cycle| cycle + HEADER);
     assert_eq!(sped_up(1, &packets), header([0, 1, 2, 3]));
@@ -100,7 +100,7 @@ fn an_input_sends_as_many_packets_in_a_cycle_as_its_speedup_allows() {
 }
 
 #[test]
-fn outputs_that_have_been_served_take_an_inputs_next_packet_in_the_next_cycle() {
+fn a_served_output_takes_the_next_packet_a_cycle_later() {
     assert_eq!(sped_up(4, &[read(0, 0, 2), read(0, 0, 1)]), [HEADER, 1 + HEADER]);
     assert_eq!(sped_up(4, &[read(0, 0, 1), read(0, 0, 1)]), [HEADER, 1 + HEADER]);
     // Independent of whether the earlier output is still busy with its packet.
@@ -109,7 +109,7 @@ fn outputs_that_have_been_served_take_an_inputs_next_packet_in_the_next_cycle() 
 }
 
 #[test]
-fn an_input_is_held_for_the_last_packet_that_its_speedup_allows() {
+fn the_last_packet_of_a_sped_up_input_occupies_it() {
     let packets = [read(0, 0, 0), write(0, 0, 1), read(0, 0, 2)];
     assert_eq!(sped_up(2, &packets), [HEADER, DATA, DATA + HEADER]);
     assert_eq!(sped_up(3, &packets), [HEADER, DATA, HEADER]);
@@ -123,14 +123,14 @@ fn different_inputs_and_outputs_work_at_once() {
 }
 
 #[test]
-fn a_packet_that_waits_for_its_output_holds_up_those_behind_it() {
+fn a_waiting_packet_blocks_later_packets_of_its_input() {
     let spec = crossbar(&[]);
     let got = Rig::new(&spec, Down).arrivals(&[write(0, 0, 0), write(1, 0, 0), read(1, 0, 1)]);
     assert_eq!(got[2], 2 * DATA + HEADER + LATENCY);
 }
 
 #[test]
-fn inputs_that_want_one_output_are_served_round_robin() {
+fn inputs_requesting_one_output_are_served_round_robin() {
     let spec = crossbar(&[]);
     let packets: Vec<Packet> = (0..30).map(|n| read(n % 3, 0, 0)).collect();
     let got = Rig::new(&spec, Down).run(&packets).arrived;
@@ -159,36 +159,36 @@ fn walked(packets: &[Packet], arbiter: &str) -> (u64, Vec<u64>) {
 }
 
 #[test]
-fn round_robin_keeps_inputs_in_step_that_walk_the_outputs_in_step() {
+fn round_robin_keeps_synchronised_inputs_synchronised() {
     let (in_step, crowded) = walked(&walks(|_| 0), "round-robin");
-    assert!(in_step > 16 * 48, "an output after the other: {in_step}");
+    assert!(in_step > 16 * 48, "one output at a time: {in_step}");
     assert!(crowded.iter().all(|&packets| packets > 48), "{crowded:?}");
 }
 
 #[test]
-fn a_held_grant_and_a_start_of_their_own_take_inputs_out_of_step() {
+fn held_grants_and_skewed_starts_desynchronise_inputs() {
     let (held, crowded) = walked(&walks(|_| 0), "hold-grant");
-    assert_eq!(held, 15 * 4 + 64, "each input follows the one before it by a run");
+    assert_eq!(held, 15 * 4 + 64, "each input is one run behind its predecessor");
     assert_eq!(crowded.iter().skip(1).sum::<u64>(), 0, "{crowded:?}");
     let (skewed, crowded) = walked(&walks(|input| input), "round-robin");
     assert_eq!((skewed, crowded.iter().sum::<u64>()), (64, 0));
 }
 
 #[test]
-fn a_full_output_holds_its_packets_and_no_others() {
+fn a_full_output_blocks_only_its_own_packets() {
     let spec = crossbar(&[]);
     let readers = Readers::ClosedUntil { output: 0, cycle: 100 };
-    let rig = Rig { places: 2, readers, ..Rig::new(&spec, Down) };
+    let rig = Rig { entries: 2, readers, ..Rig::new(&spec, Down) };
     let packets: Vec<Packet> = (0..5).map(|n| read(n, 0, 0)).chain([read(5, 0, 1)]).collect();
     let got = rig.arrivals(&packets);
-    assert_eq!(got[5], HEADER + LATENCY, "the other output goes on");
+    assert_eq!(got[5], HEADER + LATENCY, "the other output continues");
     assert_eq!(got[..2], [100, 100], "two were in the port");
     let resumed = 100 + HEADER + LATENCY;
     assert_eq!(got[2..5], [resumed, resumed + 1, resumed + LATENCY + HEADER]);
 }
 
 #[test]
-fn ports_beyond_the_first_word_of_a_set_are_ports_too() {
+fn ports_beyond_64_work() {
     let spec = crossbar(&[]);
     let packets = [read(0, 0, 200), read(70, 0, 200), read(255, 0, 200), read(128, 0, 64)];
     let got = Rig::new(&spec, Down).arrivals(&packets);
@@ -196,7 +196,7 @@ fn ports_beyond_the_first_word_of_a_set_are_ports_too() {
 }
 
 #[test]
-fn the_network_keeps_its_own_clock() {
+fn the_network_has_its_own_clock() {
     let spec = crossbar(&[]);
     // Cycles of the readers, of which there are two per network cycle.
     let rig = Rig { period: 2, ..Rig::new(&spec, Down) };

@@ -24,7 +24,7 @@ fn ideal(overrides: &[&str]) -> NetworkSpec {
 }
 
 #[test]
-fn whatever_the_load_a_packet_takes_a_router_a_link_and_its_flits() {
+fn ideal_latency_is_independent_of_load() {
     let spec = ideal(&[]);
     let mut random = Random::new(1);
     let packets: Vec<Packet> = (0..600)
@@ -33,7 +33,7 @@ fn whatever_the_load_a_packet_takes_a_router_a_link_and_its_flits() {
             make(random.below(7) as usize, n / 30, random.below(5) as u16)
         })
         .collect();
-    let arrivals = Rig { places: 600, ..Rig::new(&spec, Request) }.arrivals(&packets);
+    let arrivals = Rig { entries: 600, ..Rig::new(&spec, Request) }.arrivals(&packets);
     for (packet, arrival) in packets.iter().zip(arrivals) {
         let flits = if packet.kind == warpmem_sim::RequestKind::Read { HEADER } else { DATA };
         assert_eq!(arrival, packet.cycle + LATENCY + flits, "{packet:?}");
@@ -41,7 +41,7 @@ fn whatever_the_load_a_packet_takes_a_router_a_link_and_its_flits() {
 }
 
 #[test]
-fn what_it_counts_has_no_contention() {
+fn the_ideal_network_counts_no_contention() {
     let spec = ideal(&[]);
     let packets = [write(0, 0, 0), write(1, 0, 0), read(1, 0, 1)];
     let result = Rig::new(&spec, Request).run(&packets).result;
@@ -54,10 +54,10 @@ fn what_it_counts_has_no_contention() {
 }
 
 #[test]
-fn packets_for_a_full_port_wait_at_their_sources_in_the_order_in_which_they_came() {
+fn packets_for_a_full_port_wait_at_their_sources_in_order() {
     let spec = ideal(&[]);
     let readers = Readers::ClosedUntil { output: 0, cycle: 100 };
-    let rig = Rig { places: 2, readers, ..Rig::new(&spec, Request) };
+    let rig = Rig { entries: 2, readers, ..Rig::new(&spec, Request) };
     let packets =
         [read(2, 0, 0), read(1, 1, 0), read(2, 2, 0), read(2, 3, 1), read(0, 4, 0), read(1, 5, 1)];
     let resumed = 100 + LATENCY + HEADER;
@@ -65,7 +65,7 @@ fn packets_for_a_full_port_wait_at_their_sources_in_the_order_in_which_they_came
     // cycle 100.
     let expected = [100, 100, resumed, resumed, resumed, 5 + LATENCY + HEADER];
     assert_eq!(rig.arrivals(&packets), expected);
-    let one = Rig { places: 1, readers, ..Rig::new(&spec, Request) };
+    let one = Rig { entries: 1, readers, ..Rig::new(&spec, Request) };
     let again = resumed + LATENCY + HEADER;
     // The last left after the second, in cycle 100, and the fourth after the third.
     let expected = [100, resumed, again, again, again + LATENCY + HEADER, resumed];
@@ -78,14 +78,14 @@ fn heads_that_become_ready_in_one_cycle_leave_in_the_order_of_their_inputs() {
     // The head of input 1 is early from the start, that of input 0 once output 0 has taken its
     // first packet.
     let readers = Readers::ClosedUntil { output: 0, cycle: 20 };
-    let rig = Rig { places: 1, readers, ..Rig::new(&spec, Request) };
+    let rig = Rig { entries: 1, readers, ..Rig::new(&spec, Request) };
     let packets = [read(2, 0, 0), read(0, 1, 0), read(0, 50, 1), read(1, 50, 1)];
     let (first, then) = (50 + LATENCY + HEADER, 50 + 2 * (LATENCY + HEADER));
     assert_eq!(rig.arrivals(&packets)[2..], [first, then]);
 }
 
 #[test]
-fn sms_of_a_node_have_ports_of_their_own() {
+fn sms_of_a_node_have_separate_ports() {
     let spec = ideal(&["network.sms_per_node=2", "sms=3"]);
     let packets = [read(0, 0, 0), read(1, 0, 0), read(2, 0, 0)];
     let outcome = Rig::new(&spec, Request).run(&packets);
@@ -129,7 +129,7 @@ const EVERY_TOPOLOGY: [&str; 8] = [
 ];
 
 #[test]
-fn without_limits_every_packet_takes_as_long_as_a_single_flit_alone() {
+fn without_limits_every_packet_has_the_zero_load_latency_of_a_flit() {
     for topology in EVERY_TOPOLOGY {
         let spec = limited(topology);
         let rig = Rig::all_to_all(&spec, 9);
@@ -150,7 +150,7 @@ fn without_limits_every_packet_takes_as_long_as_a_single_flit_alone() {
 fn without_limits_a_closed_reader_delays_no_other() {
     let spec = limited("mesh");
     let readers = Readers::ClosedUntil { output: 0, cycle: 100 };
-    let rig = Rig { places: 1, readers, ..Rig::all_to_all(&spec, 2) };
+    let rig = Rig { entries: 1, readers, ..Rig::all_to_all(&spec, 2) };
     let packets = [read(0, 0, 0), read(0, 0, 0), read(0, 0, 1), read(1, 1, 0), read(1, 1, 1)];
     let (own, other) = (LATENCY + 1, 2 * LATENCY + 1);
     // The port has one entry, which the reader empties in the cycle after it is filled.
@@ -159,10 +159,10 @@ fn without_limits_a_closed_reader_delays_no_other() {
 }
 
 #[test]
-fn without_limits_a_packet_is_one_flit_and_waits_for_its_reader_alone() {
+fn without_limits_a_packet_waits_only_for_its_reader() {
     let spec = limited("mesh");
     let readers = Readers::ClosedUntil { output: 1, cycle: 100 };
-    let rig = Rig { places: 1, readers, ..Rig::all_to_all(&spec, 2) };
+    let rig = Rig { entries: 1, readers, ..Rig::all_to_all(&spec, 2) };
     let result = rig
         .run_over(&[write(0, 0, 1), write(0, 0, 1)], |context| {
             unlimited(context, &*TOPOLOGIES.build("mesh", context).unwrap())

@@ -35,8 +35,7 @@ fn runs(
 }
 
 #[test]
-fn packets_stay_together_where_grants_are_held_and_destinations_have_virtual_channels_of_their_own()
-{
+fn held_grants_with_static_destination_channels_keep_packets_together() {
     for topology in ["crossbar(form=router)", "mesh", "ring"] {
         for make in [read, write] {
             let runs = |rule, assignment| runs(topology, rule, assignment, make);

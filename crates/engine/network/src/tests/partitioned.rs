@@ -101,8 +101,8 @@ fn one_partition_is_a_crossbar() {
         let rule = format!("arbiter={arbiter}");
         let [whole, parted] = ["crossbar", "partitioned-crossbar(partitions=1)"].map(|topology| {
             let spec = network(topology, &[&rule, "network.input_speedup=3"]);
-            let readers = Readers::Sleepy { seed };
-            let rig = Rig { places: 3, readers, ..Rig::all_to_all(&spec, 9) };
+            let readers = Readers::Sporadic { seed };
+            let rig = Rig { entries: 3, readers, ..Rig::all_to_all(&spec, 9) };
             rig.run(&traffic(seed, 9, 9))
         });
         assert_eq!(whole.arrived, parted.arrived, "{arbiter}");
@@ -113,9 +113,9 @@ fn one_partition_is_a_crossbar() {
 }
 
 /// A network that is stepped in every cycle while anything is in it.
-struct Restless(Box<dyn Topology>);
+struct SteppedEveryCycle(Box<dyn Topology>);
 
-impl Topology for Restless {
+impl Topology for SteppedEveryCycle {
     fn step(&mut self, cycle: NetworkCycle, ctx: &mut Context) -> Option<NetworkCycle> {
         let next = self.0.step(cycle, ctx);
         let is_busy = next.is_some() || !self.0.describe().is_empty();
@@ -140,7 +140,7 @@ impl Topology for Restless {
 }
 
 #[test]
-fn steps_that_it_did_not_ask_for_change_nothing() {
+fn extra_steps_change_nothing() {
     let shapes = ["link_width=1", "link_width=3,link_latency=0", "partitions=4,link_latency=13"];
     let buffers =
         ["network.output_buffer=1", "network.output_buffer=2", "network.output_buffer=50"];
@@ -153,16 +153,16 @@ fn steps_that_it_did_not_ask_for_change_nothing() {
                     seed += 1;
                     let name = format!("partitioned-crossbar({shape})");
                     let spec = network(&name, &[buffer, rule, speedup]);
-                    let readers = Readers::Sleepy { seed };
-                    let rig = || Rig { places: 2, readers, ..Rig::all_to_all(&spec, 10) };
+                    let readers = Readers::Sporadic { seed };
+                    let rig = || Rig { entries: 2, readers, ..Rig::all_to_all(&spec, 10) };
                     let packets = traffic(seed, 10, 10);
                     let build =
                         |context: &NetworkContext| TOPOLOGIES.build(&name, context).unwrap();
                     let quiet = rig().run_over(&packets, build);
-                    let restless =
-                        rig().run_over(&packets, |context| Box::new(Restless(build(context))));
-                    assert_eq!(quiet.arrived, restless.arrived, "{shape} {buffer} {rule}");
-                    let result = NetworkResult { cycles: quiet.result.cycles, ..restless.result };
+                    let stepped = rig()
+                        .run_over(&packets, |context| Box::new(SteppedEveryCycle(build(context))));
+                    assert_eq!(quiet.arrived, stepped.arrived, "{shape} {buffer} {rule}");
+                    let result = NetworkResult { cycles: quiet.result.cycles, ..stepped.result };
                     assert_eq!(quiet.result, result, "{shape} {buffer} {rule}");
                 }
             }
@@ -176,13 +176,13 @@ fn accepted(topology: &str, target: impl Fn(usize, usize) -> usize) -> f64 {
     let spec = network(topology, &["network.output_buffer=512", "network.router_latency=1"]);
     let packets: Vec<Packet> =
         (0..16 * 700).map(|n| read(n % 16, 0, target(n % 16, n / 16) as u16)).collect();
-    let rig = Rig { places: 2000, ..Rig::all_to_all(&spec, 16) };
+    let rig = Rig { entries: 2000, ..Rig::all_to_all(&spec, 16) };
     let arrived = rig.run(&packets).arrived;
     arrived.iter().filter(|(cycle, _)| (200..600).contains(cycle)).count() as f64 / 400.0
 }
 
 #[test]
-fn far_packets_share_the_width_of_the_links_and_near_ones_do_not() {
+fn only_far_packets_share_the_width_of_the_links() {
     // SM n is in partition n % 2, and slices 0 to 7 are in partition 0. Eight SMs send to eight
     // slices, a different one in each cycle.
     let near = |sm: usize, step: usize| sm % 2 * 8 + (sm / 2 + step) % 8;
@@ -196,16 +196,16 @@ fn far_packets_share_the_width_of_the_links_and_near_ones_do_not() {
 }
 
 #[test]
-fn a_link_holds_as_many_packets_as_a_port_and_those_under_way_are_among_them() {
+fn a_link_holds_the_packets_of_a_port_including_those_in_flight() {
     // One SM sends to one far slice. An entry is free in the cycle after its packet has left the
     // end of the link, whichever of the two switches is stepped first.
     let ways = [(0, 3), (1, 0)];
     let cases = [(1, 0), (1, 20), (3, 20), (25, 20)];
-    for ((sm, slice), (places, link)) in
+    for ((sm, slice), (entries, link)) in
         ways.into_iter().flat_map(|way| cases.map(|case| (way, case)))
     {
         let topology = format!("partitioned-crossbar(link_latency={link})");
-        let buffer = format!("network.output_buffer={places}");
+        let buffer = format!("network.output_buffer={entries}");
         let spec = network(
             &topology,
             &[&buffer, "network.router_latency=2", "network.link_latency=0", "sms=2"],
@@ -215,8 +215,8 @@ fn a_link_holds_as_many_packets_as_a_port_and_those_under_way_are_among_them() {
         let arrivals = rig.arrivals(&packets);
         let held = 2 + link + 1;
         for n in 0..packets.len() as u64 {
-            let sent = (n / places * held.max(places)) + n % places;
-            assert_eq!(arrivals[n as usize], sent + 2 + link + 2 + 1, "{places} {link}: {n}");
+            let sent = (n / entries * held.max(entries)) + n % entries;
+            assert_eq!(arrivals[n as usize], sent + 2 + link + 2 + 1, "{entries} {link}: {n}");
         }
     }
 }
@@ -248,13 +248,13 @@ fn refusal(topology: &str, direction: Direction, overrides: &[&str]) -> String {
         Reply => [spec.slices, spec.sms],
     };
     let built = crate::build(&spec, direction, Clock::new(1), ports(inputs), ports(outputs));
-    built.err().expect("it is refused").to_string()
+    built.err().expect("it is rejected").to_string()
 }
 
 #[test]
-fn what_it_cannot_be_is_refused_with_what_it_can() {
+fn impossible_partitions_are_refused_with_the_valid_range() {
     let cases = [
-        ("partitions=5", "sms=9", ["partitions", "at most 4, the slices"]),
+        ("partitions=5", "sms=9", ["partitions", "at most 4, the number of slices"]),
         ("partitions=0", "sms=9", ["partitions", "1 to 16"]),
         ("link_width=0", "sms=9", ["link_width", "1 to 256"]),
         ("link_width=252", "sms=9", ["link_width", "256 inputs and outputs of a switch"]),

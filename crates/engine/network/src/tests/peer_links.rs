@@ -39,9 +39,9 @@ impl Topology for Links {
 }
 
 /// Runs packets between four nodes; a header is one flit, a store three.
-fn run(packets: &[Packet], places: usize, readers: Readers, times: LinkTimes) -> Outcome {
+fn run(packets: &[Packet], entries: usize, readers: Readers, times: LinkTimes) -> Outcome {
     let spec = spec(&["sms=4", "network.flit_bytes=48", "network.header_bytes=8"]);
-    let rig = Rig { places, readers, ..Rig::all_to_all(&spec, 4) };
+    let rig = Rig { entries, readers, ..Rig::all_to_all(&spec, 4) };
     rig.run_over(packets, |context| Box::new(Links::of(context, times)))
 }
 
@@ -66,7 +66,7 @@ fn a_packet_takes_the_interval_of_each_flit_and_the_latency() {
 }
 
 #[test]
-fn packets_of_a_link_follow_each_other_and_those_of_others_go_beside_them() {
+fn packets_of_one_link_are_serialised_and_links_are_independent() {
     let times = LinkTimes { latency: 30, interval: 5 };
     let packets =
         [read(1, 10, 3), write(1, 10, 3), read(1, 100, 3), read(3, 10, 1), read(0, 12, 2)];
@@ -74,14 +74,14 @@ fn packets_of_a_link_follow_each_other_and_those_of_others_go_beside_them() {
 }
 
 #[test]
-fn without_a_limit_all_that_is_there_goes_in_one_cycle() {
+fn without_a_width_all_messages_leave_in_one_cycle() {
     let times = LinkTimes { latency: 30, interval: 0 };
     let packets = [read(1, 10, 3), write(1, 10, 3), read(1, 11, 3)];
     assert_eq!(arrivals(&packets, times), [41, 41, 42]);
 }
 
 #[test]
-fn a_reader_that_is_full_holds_back_its_own_link_only() {
+fn a_full_reader_blocks_only_its_own_link() {
     let times = LinkTimes { latency: 0, interval: 1 };
     let closed = Readers::ClosedUntil { output: 2, cycle: 200 };
     let packets = [read(0, 10, 2), read(0, 10, 2), read(1, 10, 3), read(1, 11, 3)];

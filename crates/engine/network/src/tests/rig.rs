@@ -58,16 +58,16 @@ pub enum Readers {
     /// At once, except that one output's reader takes nothing before a cycle.
     ClosedUntil { output: u32, cycle: u64 },
     /// At most one packet per cycle, in random cycles.
-    Sleepy { seed: u64 },
+    Sporadic { seed: u64 },
 }
 
-/// A network whose output ports have `places` entries.
+/// A network whose output ports have `entries` entries.
 pub struct Rig<'a> {
     pub spec: &'a NetworkSpec,
     pub direction: Direction,
     /// Positions of the inputs and outputs; if absent, the network has as many as the packets name.
     pub placement: Option<Placement>,
-    pub places: usize,
+    pub entries: usize,
     pub readers: Readers,
     /// Ticks per network cycle; a cycle of the readers is one tick.
     pub period: u64,
@@ -82,7 +82,7 @@ pub struct Outcome {
 
 impl<'a> Rig<'a> {
     pub fn new(spec: &'a NetworkSpec, direction: Direction) -> Rig<'a> {
-        Rig { spec, direction, placement: None, places: 100, readers: Readers::Eager, period: 1 }
+        Rig { spec, direction, placement: None, entries: 100, readers: Readers::Eager, period: 1 }
     }
 
     /// Builds a network between `nodes` that all send and receive.
@@ -120,7 +120,7 @@ impl<'a> Rig<'a> {
             .map(|i| fabric.add_port("in", i, packets.len(), unit(Domain::Core, i), network_unit))
             .collect();
         let outs: Vec<_> = (0..outputs)
-            .map(|o| fabric.add_port("out", o, self.places, network_unit, unit(Domain::L2, o)))
+            .map(|o| fabric.add_port("out", o, self.entries, network_unit, unit(Domain::L2, o)))
             .collect();
         let clock: NetworkClock = fabric.clock_of();
         let context = self.context(clock, ins.clone(), outs.clone());
@@ -155,7 +155,7 @@ impl<'a> Rig<'a> {
                 }
             });
         }
-        assert_eq!(network.describe(), Vec::<String>::new(), "nothing is on its way");
+        assert_eq!(network.describe(), Vec::<String>::new(), "nothing is in flight");
         let mut seen = vec![0; packets.len()];
         arrived.iter().for_each(|&(_, packet)| seen[packet] += 1);
         assert!(seen.iter().all(|&times| times == 1), "every packet arrives once");
@@ -187,7 +187,7 @@ struct Awake {
 
 impl Readers {
     fn awake(self) -> Awake {
-        let seed = if let Readers::Sleepy { seed } = self { seed } else { 0 };
+        let seed = if let Readers::Sporadic { seed } = self { seed } else { 0 };
         Awake { readers: self, random: Random::new(seed) }
     }
 }
@@ -207,7 +207,7 @@ impl Awake {
                 (opens.max(cycle), usize::MAX)
             }
             Readers::ClosedUntil { .. } => (cycle, usize::MAX),
-            Readers::Sleepy { .. } => (cycle + u64::from(self.random.index(3)), 1),
+            Readers::Sporadic { .. } => (cycle + u64::from(self.random.index(3)), 1),
         };
         let now = ctx.regions[0].fabric.clock(unit.domain).at(cycle);
         let mut taken = Vec::new();

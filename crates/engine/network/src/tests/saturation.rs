@@ -34,7 +34,7 @@ fn network(topology: &str, allocator: &str, channels: u32) -> NetworkSpec {
 }
 
 #[test]
-fn one_iteration_of_pim_matches_as_many_as_chance_lets_it_and_more_match_more() {
+fn one_iteration_of_pim_matches_1_minus_1_over_e_and_more_match_more() {
     let nodes = 16;
     let carried = [1, 2, 4].map(|iterations| {
         let pim = format!("pim(iterations={iterations})");
@@ -50,7 +50,7 @@ fn one_iteration_of_pim_matches_as_many_as_chance_lets_it_and_more_match_more() 
 /// Karol, Hluchyj and Morgan, IEEE Trans. Communications 1987, Table I: input queues with
 /// head-of-line blocking.
 #[test]
-fn one_virtual_channel_carries_what_queues_at_the_inputs_do() {
+fn one_virtual_channel_carries_the_throughput_of_input_queues() {
     for (nodes, expected) in [(2, 0.75), (4, 0.6553), (8, 0.6184)] {
         for topology in ["crossbar", "crossbar(form=router)"] {
             let carried = throughput(&network(topology, "pim", 1), nodes);
@@ -65,7 +65,7 @@ fn one_virtual_channel_carries_what_queues_at_the_inputs_do() {
 /// from far away lose much of that throughput (Dally and Towles, section 25.2.5); oldest-first
 /// routers do not.
 #[test]
-fn meshes_and_rings_carry_no_more_than_crosses_their_middle_and_at_least_half_of_it() {
+fn meshes_and_rings_carry_half_to_all_of_their_bisection() {
     let cases = [
         ("mesh", 36, 4.0 / 6.0),
         ("mesh", 64, 4.0 / 8.0),

@@ -37,19 +37,19 @@ impl Topology for Links {
 const TIMES: SmLinkTimes = SmLinkTimes { latency: 20, port_bytes: Some(16) };
 
 /// Runs packets between four SMs.
-fn run(packets: &[Packet], places: usize, readers: Readers, times: SmLinkTimes) -> Outcome {
-    run_in(Direction::Request, packets, places, readers, times)
+fn run(packets: &[Packet], entries: usize, readers: Readers, times: SmLinkTimes) -> Outcome {
+    run_in(Direction::Request, packets, entries, readers, times)
 }
 
 fn run_in(
     direction: Direction,
     packets: &[Packet],
-    places: usize,
+    entries: usize,
     readers: Readers,
     times: SmLinkTimes,
 ) -> Outcome {
     let spec = spec(&["sms=4"]);
-    let rig = Rig { places, readers, direction, ..Rig::all_to_all(&spec, 4) };
+    let rig = Rig { entries, readers, direction, ..Rig::all_to_all(&spec, 4) };
     rig.run_over(packets, |context| Box::new(Links::of(context, direction, times)))
 }
 
@@ -72,7 +72,7 @@ fn a_message_takes_its_bytes_over_the_width_and_the_latency() {
 }
 
 #[test]
-fn messages_of_one_sm_follow_each_other_and_those_to_one_sm_do() {
+fn messages_from_or_to_one_sm_are_serialised() {
     let packets = [message(0, 10, 1, 128), message(0, 10, 2, 128), message(3, 10, 0, 128)];
     assert_eq!(arrivals(&packets, TIMES), [38, 46, 38]);
     let packets = [message(0, 10, 3, 128), message(1, 10, 3, 32), message(2, 10, 0, 16)];
@@ -82,20 +82,20 @@ fn messages_of_one_sm_follow_each_other_and_those_to_one_sm_do() {
 /// The SM after the last one that has sent is first: SM 1 does not wait for a second message of SM
 /// 0.
 #[test]
-fn sms_take_turns() {
+fn sms_send_round_robin() {
     let of = |sm| message(sm, 10, 3, 64);
     let packets = [of(0), of(0), of(1), of(1), of(2), of(2)];
     assert_eq!(arrivals(&packets, TIMES), [34, 46, 38, 50, 42, 54]);
 }
 
 #[test]
-fn a_message_for_a_busy_sm_holds_back_those_behind_it() {
+fn a_busy_receiver_blocks_later_messages_of_the_sender() {
     let packets = [message(0, 10, 3, 160), message(1, 11, 3, 16), message(1, 11, 2, 16)];
     assert_eq!(arrivals(&packets, TIMES), [40, 41, 42]);
 }
 
 #[test]
-fn a_message_that_the_network_copies_is_not_sent_but_taken() {
+fn a_copied_message_occupies_only_its_receiver() {
     let copied = |to| Packet { is_copied: true, ..message(0, 10, to, 128) };
     let packets = [copied(1), copied(2), copied(3), copied(3), message(0, 10, 1, 16)];
     // Messages after the second copy for SM 3 wait for it.
@@ -103,14 +103,14 @@ fn a_message_that_the_network_copies_is_not_sent_but_taken() {
 }
 
 #[test]
-fn without_a_limit_all_that_is_there_goes_in_one_cycle() {
+fn without_a_width_all_messages_leave_in_one_cycle() {
     let times = SmLinkTimes { port_bytes: None, ..TIMES };
     let packets = [message(0, 10, 3, 128), message(0, 10, 3, 128), message(1, 10, 3, 1)];
     assert_eq!(arrivals(&packets, times), [31, 31, 31]);
 }
 
 #[test]
-fn an_sm_that_is_full_holds_back_those_who_send_to_it() {
+fn a_full_sm_blocks_its_senders() {
     let times = SmLinkTimes { latency: 0, ..TIMES };
     let closed = Readers::ClosedUntil { output: 2, cycle: 200 };
     let packets = [message(0, 10, 2, 0), message(0, 10, 2, 0), message(1, 10, 3, 0)];

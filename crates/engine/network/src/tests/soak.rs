@@ -119,9 +119,9 @@ fn check_counts(packets: &[Packet], result: &NetworkResult) {
     assert_eq!(passed(|link| matches!(link.from, LinkEnd::Source(_))), total);
     assert_eq!(passed(|link| matches!(link.to, LinkEnd::Destination(_))), total);
     for link in &result.links {
-        assert!(link.flits <= result.cycles, "a link carries a flit a cycle: {link:?}");
+        assert!(link.flits <= result.cycles, "a link carries at most a flit per cycle: {link:?}");
         let held = link.buffer_flits * result.cycles;
-        assert!(link.buffer_flit_cycles <= held, "a buffer holds no more than it can: {link:?}");
+        assert!(link.buffer_flit_cycles <= held, "a buffer never exceeds its capacity: {link:?}");
     }
 }
 
@@ -146,8 +146,8 @@ fn all_packets_arrive_in_order_through_the_smallest_buffers() {
             seed += 1;
             let packets = traffic(count, seed);
             let rig = Rig {
-                places: 1,
-                readers: Readers::Sleepy { seed },
+                entries: 1,
+                readers: Readers::Sporadic { seed },
                 ..Rig::all_to_all(&spec, NODES)
             };
             let Outcome { arrived, result } = rig.run(&packets);

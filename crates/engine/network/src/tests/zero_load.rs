@@ -5,19 +5,19 @@ use crate::NetworkSpec;
 use crate::tests::spec::spec;
 use crate::{Direction, Placement};
 
-/// Returns the routers on the path between two positions, out of `places`.
-type Hops = fn(places: usize, from: usize, to: usize) -> u64;
+/// Returns the routers on the path between two positions, out of `positions`.
+type Hops = fn(positions: usize, from: usize, to: usize) -> u64;
 
 /// Topologies and the closed forms of their hop counts.
 const TOPOLOGIES: [(&str, Hops); 9] = [
     ("ideal", |_, _, _| 1),
     ("crossbar", |_, _, _| 1),
     ("crossbar(form=router)", |_, _, _| 1),
-    ("mesh", |places, a, b| grid((places as f64).sqrt().ceil() as usize, a, b)),
+    ("mesh", |positions, a, b| grid((positions as f64).sqrt().ceil() as usize, a, b)),
     ("mesh(columns=2)", |_, a, b| grid(2, a, b)),
-    ("ring", |places, a, b| a.abs_diff(b).min(places - a.abs_diff(b)) as u64 + 1),
-    ("butterfly", |places, _, _| places.ilog(4).into()),
-    ("butterfly(radix=2)", |places, _, _| places.ilog2().into()),
+    ("ring", |positions, a, b| a.abs_diff(b).min(positions - a.abs_diff(b)) as u64 + 1),
+    ("butterfly", |positions, _, _| positions.ilog(4).into()),
+    ("butterfly(radix=2)", |positions, _, _| positions.ilog2().into()),
     ("butterfly(radix=16)", |_, _, _| 1),
 ];
 
@@ -44,7 +44,7 @@ fn network(topology: &str, overrides: &[&str]) -> NetworkSpec {
 
 /// Compares every pair with the closed form: hops x (router + link) + flits.
 fn check(rig: &Rig, hops: impl Fn(usize, usize) -> u64, sizes: [u64; 2]) {
-    let placement = rig.placement.as_ref().expect("nodes have places");
+    let placement = rig.placement.as_ref().expect("nodes have positions");
     let network = &rig.spec.network;
     let hop = u64::from(network.router_latency + network.link_latency);
     for (make, flits) in [read, write].into_iter().zip(sizes) {
@@ -95,7 +95,7 @@ const LATENCIES: [[&str; 2]; 4] = [
 ];
 
 #[test]
-fn it_is_hops_times_router_and_link_and_the_flits_for_every_pair() {
+fn zero_load_latency_is_hops_times_router_and_link_plus_flits() {
     for (topology, hops) in TOPOLOGIES {
         for (number, kind) in KINDS.into_iter().enumerate() {
             for latencies in LATENCIES {
@@ -109,7 +109,7 @@ fn it_is_hops_times_router_and_link_and_the_flits_for_every_pair() {
 }
 
 #[test]
-fn it_is_so_with_one_virtual_channel_where_one_is_enough() {
+fn zero_load_latency_holds_with_one_virtual_channel() {
     for (topology, hops) in TOPOLOGIES {
         let channels = if topology == "ring" { 2 } else { 1 };
         let channels = format!("network.virtual_channels={channels}");
@@ -120,7 +120,7 @@ fn it_is_so_with_one_virtual_channel_where_one_is_enough() {
 }
 
 #[test]
-fn it_is_so_for_numbers_of_nodes_that_fill_no_square_or_stage() {
+fn zero_load_latency_holds_for_partial_squares_and_stages() {
     let grids: [(&str, Hops); 3] = [TOPOLOGIES[3], TOPOLOGIES[4], TOPOLOGIES[5]];
     for nodes in [2, 3, 7, 11] {
         for (topology, hops) in grids {
@@ -136,7 +136,7 @@ fn it_is_so_for_numbers_of_nodes_that_fill_no_square_or_stage() {
 /// Requests and replies of a machine of 28 SMs and 8 slices, with the slices at configured
 /// positions.
 #[test]
-fn it_is_so_between_the_sms_and_slices_of_a_machine() {
+fn zero_load_latency_holds_between_sms_and_slices() {
     let machines: [(&str, Hops); 5] =
         [TOPOLOGIES[2], TOPOLOGIES[3], TOPOLOGIES[5], ("butterfly", |_, _, _| 3), TOPOLOGIES[0]];
     let memory = "network.memory_nodes=[0,5,7,10,25,28,30,35]";

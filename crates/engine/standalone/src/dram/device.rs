@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_of_the_name_may_be_left_out() {
+    fn organisation_and_speed_are_optional() {
         assert_eq!(device("gddr5", &[]).unwrap().name, "gddr5:GDDR5_1Gb_x32:GDDR5_1Gb_x32");
         let named = device("gddr5:GDDR5_8Gb_x32", &[]).unwrap();
         assert_eq!(named.name, "gddr5:GDDR5_8Gb_x32:GDDR5_8Gb_x32");
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn unknown_names_are_refused_with_what_would_be_valid() {
+    fn unknown_names_are_refused_with_the_valid_ones() {
         for (text, parts) in [
             ("gddr9", ["gddr9", "gddr6"]),
             ("gddr5:GDDR5_2Gb", ["organisation `GDDR5_2Gb`", "GDDR5_1Gb_x32"]),

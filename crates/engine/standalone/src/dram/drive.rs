@@ -66,31 +66,31 @@ pub fn run_with_log(
     if commands.is_some() {
         channels.iter_mut().for_each(Channel::enable_log);
     }
-    let lanes = (0..).zip(channels.into_iter().zip(feeds));
-    let mut lanes: Vec<Lane> =
-        lanes.map(|(number, (channel, feed))| Lane::new(number, channel, feed)).collect();
+    let fed = (0..).zip(channels.into_iter().zip(feeds));
+    let mut fed: Vec<FedChannel> =
+        fed.map(|(number, (channel, feed))| FedChannel::new(number, channel, feed)).collect();
     let mut unreported = 0;
     let mut now = DramCycle::ZERO;
     while now < DramCycle::NEVER {
-        for lane in &mut lanes {
-            if lane.wake <= now {
-                unreported += lane.step(now)?;
+        for fed in &mut fed {
+            if fed.wake <= now {
+                unreported += fed.step(now)?;
             }
         }
-        now = lanes.iter().map(|lane| lane.wake).min().unwrap_or(DramCycle::NEVER);
+        now = fed.iter().map(|fed| fed.wake).min().unwrap_or(DramCycle::NEVER);
         if unreported >= REPORT {
             report(&mut unreported, progress)?;
-            hand_over(&mut lanes, &mut commands);
+            hand_over(&mut fed, &mut commands);
         }
     }
     report(&mut unreported, progress)?;
-    hand_over(&mut lanes, &mut commands);
+    hand_over(&mut fed, &mut commands);
     Ok(Outcome {
         device: device.clone(),
         stream: stream.to_string(),
         scheduler: scheduler.to_owned(),
         note,
-        channels: lanes.into_iter().map(Lane::finish).collect(),
+        channels: fed.into_iter().map(FedChannel::finish).collect(),
     })
 }
 
@@ -102,10 +102,10 @@ fn report(unreported: &mut u64, progress: Progress<'_>) -> Result<(), Standalone
 }
 
 /// Hands on the commands logged since the last call.
-fn hand_over(lanes: &mut [Lane], commands: &mut Option<&mut dyn CommandSink>) {
+fn hand_over(fed: &mut [FedChannel], commands: &mut Option<&mut dyn CommandSink>) {
     let Some(sink) = commands else { return };
-    for (index, lane) in (0..).zip(lanes) {
-        sink.commands(index, &lane.channel.take_log());
+    for (index, fed) in (0..).zip(fed) {
+        sink.commands(index, &fed.channel.take_log());
     }
 }
 
@@ -125,7 +125,7 @@ fn channels(
 }
 
 /// A channel and the requests sent to it.
-struct Lane {
+struct FedChannel {
     number: u32,
     channel: Channel,
     /// The remaining requests; the first waits to enter the channel.
@@ -146,9 +146,9 @@ struct Lane {
     delay: Histogram,
 }
 
-impl Lane {
-    fn new(number: u32, channel: Channel, feed: Feed) -> Lane {
-        let mut lane = Lane {
+impl FedChannel {
+    fn new(number: u32, channel: Channel, feed: Feed) -> FedChannel {
+        let mut fed = FedChannel {
             number,
             channel,
             feed,
@@ -161,10 +161,10 @@ impl Lane {
             write_latency: Histogram::default(),
             delay: Histogram::default(),
         };
-        lane.look_ahead();
-        let first = lane.feed.front();
-        lane.wake = first.map_or(DramCycle::NEVER, |first| first.due.unwrap_or_default());
-        lane
+        fed.look_ahead();
+        let first = fed.feed.front();
+        fed.wake = first.map_or(DramCycle::NEVER, |first| first.due.unwrap_or_default());
+        fed
     }
 
     /// Lets requests enter and steps the channel. Returns the number of requests served.
@@ -258,15 +258,15 @@ mod tests {
     use warpmem_machine::load;
 
     #[derive(Clone, Copy, Debug, PartialEq)]
-    enum Heard {
+    enum Report {
         Arrival(u32),
         Complete(u32),
     }
 
     /// FR-FCFS that records the loads reported to it.
-    struct Listener(Arc<Mutex<Vec<Heard>>>);
+    struct LoadRecorder(Arc<Mutex<Vec<Report>>>);
 
-    impl Scheduler for Listener {
+    impl Scheduler for LoadRecorder {
         fn pick(&mut self, bank: &BankView) -> Option<Slot> {
             Some(bank.fr_fcfs())
         }
@@ -276,12 +276,12 @@ mod tests {
         }
 
         fn on_arrival(&mut self, _: Slot, queued: &Queued) {
-            self.0.lock().unwrap().push(Heard::Arrival(queued.request.load));
+            self.0.lock().unwrap().push(Report::Arrival(queued.request.load));
         }
 
         fn on_event(&mut self, event: Event, _: DramCycle) {
             if let Event::LoadComplete { load } = event {
-                self.0.lock().unwrap().push(Heard::Complete(load));
+                self.0.lock().unwrap().push(Report::Complete(load));
             }
         }
     }
@@ -308,39 +308,40 @@ mod tests {
         Feed::all(&stream, device).unwrap().remove(0)
     }
 
-    fn heard(requests: u64, group: u32, reads: f64) -> Vec<Heard> {
-        let (device, heard) = (device(), Arc::default());
-        let channel = Channel::new(&device.dram, Box::new(Listener(Arc::clone(&heard)))).unwrap();
-        let mut lane = Lane::new(0, channel, feed(&device, requests, group, reads));
-        while lane.wake < DramCycle::NEVER {
-            lane.step(lane.wake).unwrap();
+    fn reports(requests: u64, group: u32, reads: f64) -> Vec<Report> {
+        let (device, reports) = (device(), Arc::default());
+        let channel =
+            Channel::new(&device.dram, Box::new(LoadRecorder(Arc::clone(&reports)))).unwrap();
+        let mut fed = FedChannel::new(0, channel, feed(&device, requests, group, reads));
+        while fed.wake < DramCycle::NEVER {
+            fed.step(fed.wake).unwrap();
         }
-        let mut heard = heard.lock().unwrap();
-        std::mem::take(&mut *heard)
+        let mut reports = reports.lock().unwrap();
+        std::mem::take(&mut *reports)
     }
 
     /// Before the next load's first request, and before the next cycle.
     #[test]
     fn a_load_is_complete_with_its_last_request() {
-        let load = |id| [Heard::Arrival(id), Heard::Arrival(id), Heard::Complete(id)];
-        assert_eq!(heard(200, 2, 1.0), (0..100).flat_map(load).collect::<Vec<_>>());
+        let load = |id| [Report::Arrival(id), Report::Arrival(id), Report::Complete(id)];
+        assert_eq!(reports(200, 2, 1.0), (0..100).flat_map(load).collect::<Vec<_>>());
     }
 
     #[test]
     fn the_last_load_is_complete_with_the_stream() {
-        let expected = [Heard::Arrival(0), Heard::Arrival(0), Heard::Complete(0)];
-        assert_eq!(heard(2, 3, 1.0), expected);
+        let expected = [Report::Arrival(0), Report::Arrival(0), Report::Complete(0)];
+        assert_eq!(reports(2, 3, 1.0), expected);
     }
 
     #[test]
     fn writes_belong_to_no_load_and_end_none() {
-        let heard = heard(400, 8, 0.5);
-        let ends = heard.iter().filter_map(|heard| match heard {
-            Heard::Complete(load) => Some(*load),
-            Heard::Arrival(_) => None,
+        let reports = reports(400, 8, 0.5);
+        let ends = reports.iter().filter_map(|reports| match reports {
+            Report::Complete(load) => Some(*load),
+            Report::Arrival(_) => None,
         });
         assert_eq!(ends.collect::<Vec<_>>(), (0..50).collect::<Vec<_>>());
-        assert!(heard.contains(&Heard::Arrival(u32::MAX)));
+        assert!(reports.contains(&Report::Arrival(u32::MAX)));
     }
 
     /// A scheduler that never picks leaves work that nothing will ever do, with or without
@@ -357,9 +358,9 @@ mod tests {
             let mut device = device();
             (device.dram.timing.trefi, device.dram.timing.trfc) = (trefi, trefi / 1000);
             let channel = Channel::new(&device.dram, Box::new(Idle)).unwrap();
-            let mut lane = Lane::new(3, channel, feed(&device, 1, 1, 1.0));
+            let mut fed = FedChannel::new(3, channel, feed(&device, 1, 1, 1.0));
             let error = loop {
-                if let Err(error) = lane.step(lane.wake) {
+                if let Err(error) = fed.step(fed.wake) {
                     break error;
                 }
             };

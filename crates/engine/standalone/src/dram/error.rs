@@ -16,7 +16,7 @@ pub enum StandaloneError {
         "{path}:{line}: address {address:#x} is out of range; the address map holds {capacity:#x} bytes"
     )]
     Address { path: PathBuf, line: u64, address: u64, capacity: u64 },
-    #[error("{path}: no accesses in it")]
+    #[error("{path}: no accesses")]
     Empty { path: PathBuf },
     #[error("`{option}` = {value} is not valid; valid: {valid}")]
     Option { option: &'static str, value: String, valid: String },
@@ -25,8 +25,8 @@ pub enum StandaloneError {
     #[error(transparent)]
     Policy(#[from] PolicyError),
     #[error(
-        "channel {channel} is stuck at cycle {cycle}: {pending} requests wait and nothing will ever \
-         happen; this is a bug of the scheduler or the channel, please report it"
+        "channel {channel} is stuck at cycle {cycle}: {pending} requests wait and no event \
+         happen; this is a bug in the scheduler or the channel, please report it"
     )]
     Stuck { channel: u32, cycle: u64, pending: usize },
     #[error("stopped before the end")]

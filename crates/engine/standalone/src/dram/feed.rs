@@ -2,7 +2,7 @@
 
 use super::file::{Access, AccessFile, Target};
 use super::map::Map;
-use super::pattern::{Geometry, Place, Walk};
+use super::pattern::{BankRow, Geometry, Walk};
 use super::rate::Rate;
 use super::stream::{self, Mix, Sources, Stream};
 use super::{Device, StandaloneError};
@@ -23,7 +23,7 @@ pub(super) struct Arrival {
 pub(super) struct Feed {
     origin: Box<dyn Origin>,
     rate: Option<Rate>,
-    asker: Asker,
+    rotation: SourceRotation,
     /// Requests so far, including the first.
     count: u64,
     /// First remaining request, if any.
@@ -35,7 +35,11 @@ pub(super) struct Feed {
 trait Origin {
     /// Makes the next request, except for its number, from the previous one; returns false at the
     /// end.
-    fn next(&mut self, asker: &mut Asker, next: &mut Arrival) -> Result<bool, StandaloneError>;
+    fn next(
+        &mut self,
+        rotation: &mut SourceRotation,
+        next: &mut Arrival,
+    ) -> Result<bool, StandaloneError>;
 
     /// Returns the interpretation of a file where its lines leave it open.
     fn note(&self) -> Option<&'static str> {
@@ -44,10 +48,10 @@ trait Origin {
 }
 
 impl Arrival {
-    /// Sets the target of a request, with the source that `asker` gives.
-    fn aim(&mut self, place: Place, bursts: u16, write: bool, asker: &mut Asker) {
-        let Asked { sm, warp, load } = asker.next(write);
-        let Place { bank, row } = place;
+    /// Sets the target of a request, with the source that `rotation` gives.
+    fn aim(&mut self, place: BankRow, bursts: u16, write: bool, rotation: &mut SourceRotation) {
+        let Issuer { sm, warp, load } = rotation.next(write);
+        let BankRow { bank, row } = place;
         self.request = Request { bank, row, write, bursts, sm, warp, load, ..self.request };
     }
 
@@ -73,7 +77,7 @@ impl Feed {
             let mut feed = Feed {
                 origin: origin(stream, device, &map, channel)?,
                 rate: stream.rate.map(|rate| rate.rate(stream.bytes, device.period)),
-                asker: Asker::new(stream.sources),
+                rotation: SourceRotation::new(stream.sources),
                 count: 0,
                 front: Arrival { request: NOTHING, due: None },
                 is_empty: false,
@@ -96,7 +100,7 @@ impl Feed {
 
     /// Advances to the next request.
     pub fn advance(&mut self) -> Result<(), StandaloneError> {
-        self.is_empty = !self.origin.next(&mut self.asker, &mut self.front)?;
+        self.is_empty = !self.origin.next(&mut self.rotation, &mut self.front)?;
         self.front.request.id = self.count as u32;
         if let Some(rate) = self.rate {
             self.front.due = Some(rate.due(self.count));
@@ -127,16 +131,16 @@ const NOTHING: Request = Request {
 
 /// The source of a request.
 #[derive(Clone, Copy)]
-struct Asked {
+struct Issuer {
     sm: u16,
     warp: u32,
     load: u32,
 }
 
-const NOBODY: Asked = Asked { sm: NOTHING.sm, warp: NOTHING.warp, load: NOTHING.load };
+const NO_ISSUER: Issuer = Issuer { sm: NOTHING.sm, warp: NOTHING.warp, load: NOTHING.load };
 
 /// Round robin over the sources, request by request.
-struct Asker {
+struct SourceRotation {
     sources: Sources,
     load: u32,
     /// Requests of the current load so far.
@@ -146,16 +150,16 @@ struct Asker {
     warp: u32,
 }
 
-impl Asker {
-    fn new(sources: Sources) -> Asker {
-        Asker { sources, load: 0, asked: 0, sm: 0, warp: 0 }
+impl SourceRotation {
+    fn new(sources: Sources) -> SourceRotation {
+        SourceRotation { sources, load: 0, asked: 0, sm: 0, warp: 0 }
     }
 
     /// Returns the source of the next request. A write counts, although it has no source.
-    fn next(&mut self, write: bool) -> Asked {
+    fn next(&mut self, write: bool) -> Issuer {
         let Sources { sms, warps, group } = self.sources;
         let asked =
-            Asked { sm: self.sm as u16, warp: self.sm * warps + self.warp, load: self.load };
+            Issuer { sm: self.sm as u16, warp: self.sm * warps + self.warp, load: self.load };
         self.asked += 1;
         if self.asked == group {
             (self.asked, self.sm, self.load) = (0, self.sm + 1, self.load.wrapping_add(1));
@@ -166,7 +170,7 @@ impl Asker {
         if self.warp == warps {
             self.warp = 0;
         }
-        if write { NOBODY } else { asked }
+        if write { NO_ISSUER } else { asked }
     }
 }
 
@@ -241,7 +245,7 @@ struct Window {
 
 impl Window {
     /// Returns the position of the request to an address, if it is in the channel.
-    fn place(&self, address: u64, size: Size) -> Option<Place> {
+    fn place(&self, address: u64, size: Size) -> Option<BankRow> {
         self.map.place(address, size.bytes, self.channel)
     }
 }
@@ -254,10 +258,14 @@ struct Walked {
 }
 
 impl Origin for Walked {
-    fn next(&mut self, asker: &mut Asker, next: &mut Arrival) -> Result<bool, StandaloneError> {
+    fn next(
+        &mut self,
+        rotation: &mut SourceRotation,
+        next: &mut Arrival,
+    ) -> Result<bool, StandaloneError> {
         let Some(left) = self.left.checked_sub(1) else { return Ok(false) };
         self.left = left;
-        next.aim(self.walk.next(), self.bursts, self.ops.next(), asker);
+        next.aim(self.walk.next(), self.bursts, self.ops.next(), rotation);
         Ok(true)
     }
 }
@@ -273,13 +281,17 @@ struct Strided {
 }
 
 impl Origin for Strided {
-    fn next(&mut self, asker: &mut Asker, next: &mut Arrival) -> Result<bool, StandaloneError> {
+    fn next(
+        &mut self,
+        rotation: &mut SourceRotation,
+        next: &mut Arrival,
+    ) -> Result<bool, StandaloneError> {
         while let Some(left) = self.left.checked_sub(1) {
             self.left = left;
             let address = self.next;
             self.next = (address + self.stride) % self.window.map.capacity;
             if let Some(place) = self.window.place(address, self.size) {
-                next.aim(place, self.size.bursts, self.ops.next(), asker);
+                next.aim(place, self.size.bursts, self.ops.next(), rotation);
                 return Ok(true);
             }
         }
@@ -296,12 +308,16 @@ struct Filed {
 }
 
 impl Origin for Filed {
-    fn next(&mut self, asker: &mut Asker, next: &mut Arrival) -> Result<bool, StandaloneError> {
+    fn next(
+        &mut self,
+        rotation: &mut SourceRotation,
+        next: &mut Arrival,
+    ) -> Result<bool, StandaloneError> {
         while let Some(access) = self.file.read()? {
             self.check_source(&access)?;
             let size = self.size_of(&access)?;
             if let Some(place) = self.place(access.target, size)? {
-                next.aim(place, size.bursts, access.write, asker);
+                next.aim(place, size.bursts, access.write, rotation);
                 next.correct(&access);
                 return Ok(true);
             }
@@ -316,7 +332,7 @@ impl Origin for Filed {
 
 impl Filed {
     /// Returns the position of an access, if it is in the channel.
-    fn place(&self, target: Target, size: Size) -> Result<Option<Place>, StandaloneError> {
+    fn place(&self, target: Target, size: Size) -> Result<Option<BankRow>, StandaloneError> {
         match target {
             Target::Address(address) => {
                 self.check_address(address)?;

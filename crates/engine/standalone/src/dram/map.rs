@@ -2,7 +2,7 @@
 
 use super::StandaloneError;
 use super::file::Levels;
-use super::pattern::Place;
+use super::pattern::BankRow;
 use warpmem_dram::Dram;
 use warpmem_machine::MachineError;
 use warpmem_sim::{AddressMap, BankId, ChannelId, Field, RowId};
@@ -17,11 +17,11 @@ pub(super) struct Map {
     pub capacity: u64,
     /// Largest aligned block that always lies in one row, bytes.
     pub block: u32,
-    parts: Parts,
+    dimensions: Dimensions,
 }
 
 /// The dimensions of a DRAM.
-struct Parts {
+struct Dimensions {
     channels: u32,
     /// Pseudo channels per channel.
     pseudo_channels: u32,
@@ -35,9 +35,9 @@ struct Parts {
     rows: u32,
 }
 
-impl Parts {
-    fn new(dram: &Dram, row_bits: u32) -> Parts {
-        Parts {
+impl Dimensions {
+    fn new(dram: &Dram, row_bits: u32) -> Dimensions {
+        Dimensions {
             channels: dram.channels,
             pseudo_channels: dram.pseudo_channels,
             stacks: dram.stacks,
@@ -91,7 +91,7 @@ impl Map {
             (at.channel, at.bank, at.row) == (first.channel, first.bank, first.row)
         };
         Ok(Map {
-            parts: Parts::new(dram, map.layout().bits_of(Field::Row)),
+            dimensions: Dimensions::new(dram, map.layout().bits_of(Field::Row)),
             burst_bytes: dram.burst_bytes(),
             row_bits: map.layout().bits_of(Field::Row),
             capacity: map.capacity(),
@@ -107,27 +107,27 @@ impl Map {
         let bursts = u16::try_from((bytes / self.burst_bytes).max(1)).ok();
         bursts
             .filter(|_| bytes.is_power_of_two() && bytes <= most)
-            .ok_or_else(|| format!("a power of two up to {most}, a block that lies in one row"))
+            .ok_or_else(|| format!("a power of two up to {most}, a block within one row"))
     }
 
     /// Returns the channel and the position of the levels of an access; else the level that is out
     /// of range and its size.
-    pub fn at_levels(&self, levels: &Levels) -> Result<(ChannelId, Place), (String, u32)> {
+    pub fn at_levels(&self, levels: &Levels) -> Result<(ChannelId, BankRow), (String, u32)> {
         let indices = levels.indices();
-        for (&index, (part, count)) in indices.iter().zip(self.parts.numbered(indices.len())) {
+        for (&index, (part, count)) in indices.iter().zip(self.dimensions.numbered(indices.len())) {
             if index >= count {
                 return Err((format!("a {part} below {count}"), index));
             }
         }
         let last = indices.len() - 2;
-        let bank = BankId(self.parts.bank(&indices[1..last]) as u16);
-        Ok((ChannelId(indices[0] as u16), Place { bank, row: RowId(indices[last]) }))
+        let bank = BankId(self.dimensions.bank(&indices[1..last]) as u16);
+        Ok((ChannelId(indices[0] as u16), BankRow { bank, row: RowId(indices[last]) }))
     }
 
     /// Returns the position of the block of this many bytes around an address, if it is in this
     /// channel.
-    pub fn place(&self, address: u64, bytes: u32, channel: ChannelId) -> Option<Place> {
+    pub fn place(&self, address: u64, bytes: u32, channel: ChannelId) -> Option<BankRow> {
         let at = self.map.locate(address & !(u64::from(bytes) - 1));
-        (at.channel == channel).then_some(Place { bank: at.bank, row: at.row })
+        (at.channel == channel).then_some(BankRow { bank: at.bank, row: at.row })
     }
 }

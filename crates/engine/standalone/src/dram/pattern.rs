@@ -22,10 +22,10 @@ pub enum Pattern {
 impl Pattern {
     /// All patterns, each with its name and description.
     pub const ALL: [(&'static str, Pattern, &'static str); 4] = [
-        ("sequential", Pattern::Sequential, "every bank in turn, each row to its end"),
+        ("sequential", Pattern::Sequential, "banks round robin, each row to its end"),
         ("random", Pattern::Random, "a random row of a random bank at each visit"),
         ("one-bank", Pattern::OneBank, "a new row of one bank at each visit"),
-        ("round-robin", Pattern::RoundRobin, "every bank in turn, a new row at each visit"),
+        ("round-robin", Pattern::RoundRobin, "banks round robin, a new row at each visit"),
     ];
 
     /// Returns the pattern of this name.
@@ -80,7 +80,7 @@ fn low(value: u64, bits: u32) -> u64 {
 
 /// A position in a channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct BankRow {
     pub bank: BankId,
     pub row: RowId,
 }
@@ -94,7 +94,7 @@ pub(super) struct Walk {
     /// Number of the visit, and of the next request in it.
     visit: u64,
     nth: u32,
-    place: Place,
+    place: BankRow,
 }
 
 impl Walk {
@@ -107,14 +107,14 @@ impl Walk {
     ) -> Result<Walk, StandaloneError> {
         let most = 1 << geometry.request_bits;
         if !(1..=most).contains(&locality) {
-            let valid = format!("1 to {most}, the requests that a row holds");
+            let valid = format!("1 to {most}, the requests of a row");
             return Err(StandaloneError::option("locality", &locality, valid));
         }
-        let place = Place { bank: BankId(0), row: RowId(0) };
+        let place = BankRow { bank: BankId(0), row: RowId(0) };
         Ok(Walk { pattern, geometry, locality, random, visit: 0, nth: 0, place })
     }
 
-    pub fn next(&mut self) -> Place {
+    pub fn next(&mut self) -> BankRow {
         match self.pattern {
             Pattern::Sequential => self.place = self.in_sequence(),
             _ if self.nth == 0 => self.place = self.begin_visit(),
@@ -127,24 +127,24 @@ impl Walk {
         self.place
     }
 
-    fn in_sequence(&self) -> Place {
+    fn in_sequence(&self) -> BankRow {
         let Geometry { bank_bits, request_bits, .. } = self.geometry;
         let of_bank = (self.visit >> bank_bits) * u64::from(self.locality) + u64::from(self.nth);
         let row = self.geometry.row(of_bank >> request_bits);
-        Place { bank: self.geometry.bank(self.visit), row }
+        BankRow { bank: self.geometry.bank(self.visit), row }
     }
 
-    fn begin_visit(&mut self) -> Place {
+    fn begin_visit(&mut self) -> BankRow {
         let Geometry { bank_bits, row_bits, .. } = self.geometry;
         match self.pattern {
-            Pattern::OneBank => Place { bank: BankId(0), row: self.geometry.row(self.visit) },
-            Pattern::RoundRobin => Place {
+            Pattern::OneBank => BankRow { bank: BankId(0), row: self.geometry.row(self.visit) },
+            Pattern::RoundRobin => BankRow {
                 bank: self.geometry.bank(self.visit),
                 row: self.geometry.row(self.visit >> bank_bits),
             },
             Pattern::Random | Pattern::Sequential => {
                 let bits = self.random.bits();
-                Place {
+                BankRow {
                     bank: BankId::new(low(bits >> row_bits, bank_bits) as usize),
                     row: self.geometry.row(bits),
                 }
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn sequential_goes_round_the_banks_and_fills_rows() {
+    fn sequential_visits_all_banks_and_fills_rows() {
         let places = places(Pattern::Sequential, 1, 16 * 4 * 64 + 1);
         assert_eq!(places[..4], [(0, 0), (8, 0), (1, 0), (9, 0)]);
         let turn: BTreeSet<u16> = places[..16].iter().map(|place| place.0).collect();
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn sequential_visits_may_take_part_of_a_row() {
+    fn sequential_visits_may_cover_part_of_a_row() {
         let places = places(Pattern::Sequential, 3, 16 * 3 * 2);
         assert_eq!(places[..4], [(0, 0), (0, 0), (0, 0), (8, 0)]);
         // The fourth request of the first row, then the second row.
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn random_visits_go_everywhere() {
+    fn random_visits_reach_every_bank_and_row() {
         let random = places(Pattern::Random, 2, 20_000);
         assert!(random.chunks(2).all(|visit| visit[0] == visit[1]));
         let banks: BTreeSet<u16> = random.iter().map(|place| place.0).collect();
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_cannot_be_visited_for_more_than_it_holds() {
+    fn locality_is_at_most_the_requests_of_a_row() {
         let walk = |locality| Walk::new(Pattern::Random, GEOMETRY, locality, Random::new(1));
         assert!(walk(4).is_ok());
         for locality in [0, 5] {

@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_rate_is_refused() {
+    fn invalid_rates_are_refused() {
         let texts = ["", ".", "0", "0.0", "-1", "1e3", "1,5", "fast", "GB/s", "20MB/s", "1.2.3"];
         for text in texts.into_iter().chain(["1234567890123"]) {
             let error = RateText::parse(text).unwrap_err();

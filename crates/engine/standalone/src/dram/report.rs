@@ -129,37 +129,43 @@ pub fn columns() -> Vec<Column<Row>> {
 
 fn identity() -> Vec<Column<Row>> {
     vec![
-        text("device", "Machine or standard that the channels are taken from.", |row: &Row| {
-            &row.run.device.name
-        }),
-        text("stream", "The requests, with every parameter.", |row: &Row| &row.run.stream),
+        text("device", "Machine or standard of the channels.", |row: &Row| &row.run.device.name),
+        text("stream", "Stream of requests with all parameters.", |row: &Row| &row.run.stream),
         text("dram_scheduler", "DRAM scheduler and its parameters.", |row: &Row| row.scheduler()),
-        maybe_count("channel", "", "Number of the channel; none: all together.", |row: &Row| {
-            row.channel()
-        }),
+        maybe_count(
+            "channel",
+            "",
+            "Number of the channel; none: all channels together.",
+            |row: &Row| row.channel(),
+        ),
     ]
 }
 
 fn bandwidth() -> Vec<Column<Row>> {
     vec![
-        count("cycles", "cycles", "Command clock cycles until the last data.", |row: &Row| {
+        count("cycles", "cycles", "Command clock cycles until the last datum.", |row: &Row| {
             row.cycles()
         }),
-        ratio("time_us", "us", "The same in microseconds.", |row: &Row| {
+        ratio("time_us", "us", "`cycles` in microseconds.", |row: &Row| {
             Some(row.nanoseconds(row.cycles() as f64) / 1000.0)
         }),
         count("read_requests", "requests", "Reads served.", |row: &Row| row.counts.read_requests),
         count("write_requests", "requests", "Writes served.", |row: &Row| {
             row.counts.write_requests
         }),
-        ratio("bandwidth_gbps", "GB/s", "Bytes moved over time; 10^9 bytes.", |row: &Row| {
-            let time = row.nanoseconds(row.cycles() as f64);
-            (time > 0.0).then(|| row.bytes() as f64 / time)
-        }),
+        ratio(
+            "bandwidth_gbps",
+            "GB/s",
+            "Bytes moved over time, in 10^9 bytes per second.",
+            |row: &Row| {
+                let time = row.nanoseconds(row.cycles() as f64);
+                (time > 0.0).then(|| row.bytes() as f64 / time)
+            },
+        ),
         ratio(
             "bandwidth_utilization",
             "fraction",
-            "Bytes moved over what the data buses could have moved in `cycles` [Li Fig 6.9].",
+            "Bytes moved over the bytes that the data buses could have moved in `cycles` [Li Fig 6.9].",
             |row: &Row| {
                 let possible = row.possible_bytes();
                 (possible > 0).then(|| row.bytes() as f64 / possible as f64)
@@ -168,8 +174,7 @@ fn bandwidth() -> Vec<Column<Row>> {
         ratio(
             "dram_efficiency",
             "fraction",
-            "Data-bus busy cycles over cycles in which requests are pending in that channel, a data bus of each pseudo \
-             channel [Yuan].",
+            "Data-bus busy cycles over cycles with a request pending in the channel, averaged over the data buses of its pseudo channels [Yuan].",
             |row: &Row| row.counts.dram_efficiency(),
         ),
         ratio(
@@ -186,19 +191,19 @@ fn rows_and_banks() -> Vec<Column<Row>> {
         count(
             "row_hits",
             "requests",
-            "Requests whose first command found their row open.",
+            "Requests that found their row open at their first command.",
             |row: &Row| row.banks.row_hits,
         ),
         count(
             "row_misses",
             "requests",
-            "Requests whose first command found the bank closed.",
+            "Requests that found the bank closed at their first command.",
             |row: &Row| row.banks.row_misses,
         ),
         count(
             "row_conflicts",
             "requests",
-            "Requests whose first command found another row open.",
+            "Requests that found another row open at their first command.",
             |row: &Row| row.banks.row_conflicts,
         ),
         ratio(
@@ -216,13 +221,13 @@ fn rows_and_banks() -> Vec<Column<Row>> {
         ratio(
             "blp",
             "banks",
-            "Mean number of banks with an outstanding request, over cycles in which there is one [OWL].",
+            "Mean number of banks with an outstanding request, over cycles with at least one [OWL].",
             |row: &Row| row.counts.blp(),
         ),
         ratio(
             "blp_busy",
             "banks",
-            "Mean number of banks being served, over cycles in which one is.",
+            "Mean number of busy banks, over cycles with at least one.",
             |row: &Row| row.counts.blp_busy(),
         ),
     ]
@@ -240,19 +245,19 @@ fn commands() -> Vec<Column<Row>> {
         command("writes", "WR commands.", |row| row.banks.writes),
         command("refreshes", "REF commands.", |row| row.counts.refreshes),
         command("bank_refreshes", "REFPB commands.", |row| row.counts.bank_refreshes),
-        count("open_cycles", "cycles", "Cycles with a row open in some bank.", |row: &Row| {
+        count("open_cycles", "cycles", "Cycles with at least one open row.", |row: &Row| {
             row.counts.open_cycles
         }),
         count(
             "turnarounds",
             "turns",
-            "Changes of the data bus from reading to writing and back.",
+            "Turnarounds of the data bus between reads and writes.",
             |row: &Row| row.counts.turnarounds,
         ),
         count(
             "write_drains",
             "drains",
-            "Times that the write queue reached its high watermark.",
+            "Drains started by the high watermark of the write queue.",
             |row: &Row| row.counts.write_drains,
         ),
     ]
@@ -295,13 +300,13 @@ fn delay() -> Vec<Column<Row>> {
         ratio(
             "entry_delay_mean",
             "cycles",
-            "Mean time from the cycle in which a request is due to its entering the queue.",
+            "Mean delay from the due cycle of a request until it enters the queue.",
             |row: &Row| row.delay.mean(),
         ),
         maybe_count(
             "entry_delay_max",
             "cycles",
-            "Largest time from the cycle in which a request is due to its entering the queue.",
+            "Largest delay from the due cycle of a request until it enters the queue.",
             |row: &Row| row.delay.max(),
         ),
     ]

@@ -13,8 +13,7 @@ pub enum StandaloneError {
     #[error(transparent)]
     Policy(#[from] PolicyError),
     #[error(
-        "the network is stuck at cycle {cycle}: {packets} packets are on their way and none will ever move; this is a \
-         bug of the topology, please report it\n  {}",
+        "the network is stuck at cycle {cycle}: {packets} packets are in flight and none can move; this is a bug in the topology, please report it\n  {}",
         state.join("\n  ")
     )]
     Stuck { cycle: u64, packets: u64, state: Vec<String> },

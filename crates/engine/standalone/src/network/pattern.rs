@@ -41,7 +41,7 @@ const HOTSPOT: PolicyInfo = PolicyInfo {
     params: Hotspot::params,
     ..info(
         "hotspot",
-        "any node, but a fraction of the packets goes to a few hot ones",
+        "any node, but a fraction of the packets goes to a few hot nodes",
         "Pfister and Norton 1985",
     )
 };
@@ -56,10 +56,10 @@ macro_rules! plain {
 pub static PATTERNS: Registry<Kind, ()> = Registry {
     slot: "pattern",
     entries: &[
-        plain!(Uniform, "uniform", "any node, itself included, all equally likely", TEXTBOOK),
+        plain!(Uniform, "uniform", "any node including itself, all equally likely", TEXTBOOK),
         plain!(Transpose, "transpose", "from column x and row y to column y and row x", TEXTBOOK),
         plain!(BitComplement, "bit-complement", "from n to all nodes - 1 - n", TEXTBOOK),
-        plain!(Tornado, "tornado", "from n to just less than half-way round the nodes", TEXTBOOK),
+        plain!(Tornado, "tornado", "from n to just less than half-way around the nodes", TEXTBOOK),
         plain!(Neighbor, "neighbor", "from n to n + 1", TEXTBOOK),
         Entry {
             info: HOTSPOT,
@@ -178,7 +178,11 @@ impl Pattern {
             Kind::Hotspot(Hotspot { fraction, nodes: hot }) => {
                 let nodes = context.nodes()?;
                 let hot = usize::try_from(hot).unwrap_or(usize::MAX);
-                valid_nodes(nodes, hot <= nodes, &format!("at least {hot}, as many as are hot"))?;
+                valid_nodes(
+                    nodes,
+                    hot <= nodes,
+                    &format!("at least {hot}, the number of hot nodes"),
+                )?;
                 let hot = (0..hot).map(|n| (2 * n + 1) * nodes / (2 * hot)).collect();
                 between(Rule::Some { hot, fraction, chance: Chance::new(fraction) })
             }
@@ -224,11 +228,11 @@ impl Pattern {
 mod tests {
     use super::*;
 
-    const SCENE: PatternContext = PatternContext { nodes: Some(16), sms: 6, slices: 2 };
+    const CONTEXT: PatternContext = PatternContext { nodes: Some(16), sms: 6, slices: 2 };
 
     fn pattern(text: &str) -> Pattern {
-        let nodes = SCENE.nodes.filter(|_| !text.contains("few"));
-        Pattern::new(text, &PatternContext { nodes, ..SCENE }).unwrap()
+        let nodes = CONTEXT.nodes.filter(|_| !text.contains("few"));
+        Pattern::new(text, &PatternContext { nodes, ..CONTEXT }).unwrap()
     }
 
     fn destinations(text: &str) -> Vec<usize> {
@@ -247,20 +251,20 @@ mod tests {
     }
 
     #[test]
-    fn terminals_are_nodes_or_the_machines() {
+    fn terminals_are_nodes_or_units_of_the_machine() {
         for (text, ends) in
             [("uniform", (16, 16)), ("many-to-few", (6, 2)), ("few-to-many", (2, 6))]
         {
             let pattern = pattern(text);
             assert_eq!((pattern.sources, pattern.destinations), ends, "{text}");
         }
-        let unsaid = Pattern::new("uniform", &PatternContext { nodes: None, ..SCENE }).unwrap();
+        let unsaid = Pattern::new("uniform", &PatternContext { nodes: None, ..CONTEXT }).unwrap();
         assert_eq!(unsaid.sources, PatternContext::NODES);
     }
 
     /// Every pattern; 4 standard deviations of a binomial variable.
     #[test]
-    fn packets_go_where_the_shares_say() {
+    fn destinations_follow_their_shares() {
         const DRAWS: usize = 20_000;
         let names = PATTERNS.names().map(str::to_owned);
         for text in names.chain(["hotspot(fraction=0.5,nodes=3)".to_owned()]) {
@@ -306,10 +310,10 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_refused() {
+    fn mismatched_options_are_refused() {
         let refuses = |text, nodes, part: &str| {
             let error =
-                Pattern::new(text, &PatternContext { nodes, ..SCENE }).unwrap_err().to_string();
+                Pattern::new(text, &PatternContext { nodes, ..CONTEXT }).unwrap_err().to_string();
             assert!(error.contains(part), "{error}");
         };
         refuses("unifrm", None, "did you mean `uniform`?");
@@ -319,7 +323,7 @@ mod tests {
         refuses("transpose", Some(32), "a square number");
         refuses("bit-complement", Some(36), "a power of two");
         refuses("many-to-few", Some(16), "the machine's SMs and slices");
-        refuses("hotspot(nodes=17)", Some(16), "at least 17, as many as are hot");
+        refuses("hotspot(nodes=17)", Some(16), "at least 17, the number of hot nodes");
         refuses(
             "hotspot(nodes=0)",
             None,

@@ -128,8 +128,8 @@ impl Run<'_, '_> {
 
     fn report(&mut self) -> Result<(), StandaloneError> {
         let arrived = self.flow.arrived();
-        let news = arrived - std::mem::replace(&mut self.arrived, arrived);
-        match (self.progress)(news) {
+        let new = arrived - std::mem::replace(&mut self.arrived, arrived);
+        match (self.progress)(new) {
             ControlFlow::Continue(()) => Ok(()),
             ControlFlow::Break(()) => Err(StandaloneError::Interrupted),
         }

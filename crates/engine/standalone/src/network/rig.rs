@@ -89,8 +89,8 @@ impl Rig {
         let room = machine.network.input_speedup as usize;
         let input = |n| fabric.add_port("source", n, room, unit(Domain::Core, n), network);
         let inputs: Vec<PortId> = (0..sources).map(input).collect();
-        let places = machine.network.output_buffer as usize;
-        let output = |n| fabric.add_port("destination", n, places, network, unit(Domain::L2, n));
+        let entries = machine.network.output_buffer as usize;
+        let output = |n| fabric.add_port("destination", n, entries, network, unit(Domain::L2, n));
         let outputs: Vec<PortId> = (0..destinations).map(output).collect();
         let clock = fabric.clock_of();
         let mut context =

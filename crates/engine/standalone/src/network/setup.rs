@@ -120,7 +120,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn loads_end_beyond_the_capacity_but_not_beyond_what_a_source_can_send() {
+    fn default_loads_end_beyond_the_capacity_within_the_source_rate() {
         let loads = steps(2.0 / 3.0);
         assert_eq!((loads.len(), loads[0], loads[19], loads[23]), (24, 0.033333, 0.666667, 0.8));
         let loads = steps(1.0);

@@ -1,4 +1,4 @@
-//! Terminals that send.
+//! Number of sending terminals.
 
 use std::collections::VecDeque;
 use warpmem_sim::RequestId;
@@ -92,13 +92,13 @@ mod tests {
     }
 
     #[test]
-    fn a_higher_chance_adds_to_the_cycles_of_a_lower() {
+    fn a_higher_probability_adds_packets_to_those_of_a_lower() {
         let (few, many) = (cycles(0.2, 0, 1000), cycles(0.5, 0, 1000));
         assert!(few.len() < many.len() && few.iter().all(|cycle| many.contains(cycle)));
     }
 
     #[test]
-    fn an_end_may_be_put_off() {
+    fn the_end_may_be_extended() {
         let mut source = Source::new(Random::new(3), Chance::new(0.1), 0);
         let mut parts = Vec::new();
         for end in [10, 50, 51, 400] {

@@ -61,7 +61,7 @@ fn an_empty_network_takes_its_hop_and_the_flits() {
 
 /// By hand, from links between nodes of a mesh of 4 × 4, plus one router.
 #[test]
-fn the_empty_network_is_weighted_as_the_pattern_has_it() {
+fn zero_load_latency_is_weighted_by_the_pattern() {
     // 12 nodes to the next in their row, 3 to the first of the next row, and the last to the first
     // of all.
     let neighbor = (12.0 + 3.0 * 4.0 + 6.0) / 16.0;
@@ -84,7 +84,7 @@ fn the_empty_network_is_weighted_as_the_pattern_has_it() {
 /// occupies the source for its flits, and waits for earlier packets of its own source: with one
 /// flit per packet, for none.
 #[test]
-fn without_others_in_the_way_every_packet_takes_the_latency_of_the_empty_network() {
+fn permutations_have_the_zero_load_latency() {
     let point = at("neighbor", 1, 0.9);
     assert_eq!(point.counts.latency.min(), Some(HOP + 1));
     assert_eq!(point.counts.latency.max(), Some(HOP + 1));
@@ -107,7 +107,7 @@ fn a_source_is_a_queue_with_one_server() {
 }
 
 #[test]
-fn below_saturation_as_much_arrives_as_is_sent() {
+fn below_saturation_everything_arrives() {
     for (pattern, load) in [("uniform", 0.3), ("many-to-few", 0.1), ("tornado", 0.9)] {
         let point = at(pattern, 1, load);
         near(point.generated(), load, 0.02);
@@ -134,7 +134,7 @@ fn head_of_line(inputs: usize, outputs: usize) -> f64 {
 }
 
 #[test]
-fn a_saturated_crossbar_takes_what_heads_of_lines_let_it() {
+fn a_saturated_crossbar_reaches_the_head_of_line_limit() {
     let window = Window { warmup: 1000, cycles: 20_000 };
     // 12 SMs to 4 slices: each SM's share of the 4 flits per cycle that the outputs could take.
     let few = measure(setup("many-to-few", 1, window), 0.9);
@@ -145,7 +145,7 @@ fn a_saturated_crossbar_takes_what_heads_of_lines_let_it() {
 }
 
 #[test]
-fn outputs_that_are_always_wanted_are_never_idle() {
+fn outputs_with_steady_requests_are_never_idle() {
     let point = at("hotspot(fraction=1)", 1, 0.5);
     assert_eq!(point.counts.accepted.iter().sum::<u64>(), WINDOW.cycles);
     assert_eq!(point.links.iter().max(), Some(&WINDOW.cycles));
@@ -157,7 +157,7 @@ fn outputs_that_are_always_wanted_are_never_idle() {
 }
 
 #[test]
-fn a_saturated_network_is_given_up_and_has_no_latency() {
+fn a_saturated_run_is_abandoned_without_a_latency() {
     let point = at("hotspot(fraction=1)", 1, 1.0);
     assert!(point.counts.missing > 0 && point.is_saturated());
     assert_eq!(
@@ -178,7 +178,7 @@ fn a_saturated_network_is_given_up_and_has_no_latency() {
 
 /// 40,000 packets: by more than 1 %, and by more than 800.
 #[test]
-fn a_network_is_saturated_where_less_arrives_than_chance_explains() {
+fn saturation_needs_a_significant_shortfall() {
     let measured = at("neighbor", 1, 0.5);
     let saturated = |generated: u64, arrived: u64| {
         let accepted = vec![arrived / 2, arrived - arrived / 2];
@@ -192,7 +192,7 @@ fn a_network_is_saturated_where_less_arrives_than_chance_explains() {
 
 /// When the window ends, sources still send packets generated before it.
 #[test]
-fn packets_of_the_window_are_waited_for_before_they_have_their_turn() {
+fn queued_packets_of_the_window_are_awaited() {
     let window = Window { warmup: 1000, cycles: 100 };
     let point = measure(setup("hotspot(fraction=1)", 1, window), 0.2);
     assert!(point.is_saturated());
@@ -202,14 +202,14 @@ fn packets_of_the_window_are_waited_for_before_they_have_their_turn() {
 }
 
 #[test]
-fn nodes_that_send_and_take_share_no_way_in() {
+fn pattern_nodes_have_separate_inputs() {
     let shared = machine(&["network.sms_per_node=2"]);
     let setup = Setup::new(&shared, "neighbor", Some(16), 1, 1, WINDOW).unwrap();
     near(measure(setup, 1.0).accepted(), 1.0, 1e-9);
 }
 
 #[test]
-fn the_parts_of_the_latency_are_all_of_it() {
+fn the_parts_of_the_latency_sum_to_it() {
     for (pattern, flits, load) in [("uniform", 3, 0.4), ("many-to-few", 2, 0.25)] {
         let point = at(pattern, flits, load);
         let value = |name: &str| {
@@ -271,7 +271,7 @@ fn every_topology_carries_a_light_load() {
 
 /// Packets that contend for outputs behind virtual channels wait in the network, not at the source.
 #[test]
-fn contention_is_told_from_waiting_at_the_source() {
+fn contention_is_distinguished_from_waiting_at_the_source() {
     let deep = machine(&["network.virtual_channels=16", "network.vc_buffer=64"]);
     let setup = Setup::new(&deep, "uniform", Some(16), 1, 1, WINDOW).unwrap();
     let point = measure(setup.with(ROUTERS, "round-robin"), 0.5);
@@ -286,7 +286,7 @@ fn contention_is_told_from_waiting_at_the_source() {
 }
 
 #[test]
-fn a_seed_gives_the_same_and_another_does_not() {
+fn draws_are_reproducible_by_seed() {
     let run = |seed| {
         let machine = machine(&[]);
         let setup = Setup::new(&machine, "uniform", Some(16), 1, seed, WINDOW).unwrap();
@@ -299,7 +299,7 @@ fn a_seed_gives_the_same_and_another_does_not() {
 
 /// The load changes the times of packets, and nothing else of them.
 #[test]
-fn all_loads_and_networks_are_sent_the_same_packets() {
+fn all_loads_and_networks_receive_the_same_packets() {
     let generated = |arbiter: &str| {
         measure(setup("uniform", 1, WINDOW).with("crossbar", arbiter), 0.4).counts.generated
     };
@@ -308,7 +308,7 @@ fn all_loads_and_networks_are_sent_the_same_packets() {
 }
 
 #[test]
-fn sources_that_get_less_are_less_fair() {
+fn unequal_sources_have_a_lower_fairness() {
     let fairness = |point: &Point| {
         let columns = columns();
         let column = columns.iter().find(|column| column.name == "fairness").unwrap();
@@ -322,7 +322,7 @@ fn sources_that_get_less_are_less_fair() {
 }
 
 #[test]
-fn a_curve_is_summed_up() {
+fn a_curve_has_a_summary() {
     let curve = Curve::new(setup("uniform", 1, WINDOW)).unwrap();
     let points: Vec<Point> = [0.1, 0.3, 0.5, 0.55, 0.8, 1.0]
         .into_iter()
@@ -338,7 +338,7 @@ fn a_curve_is_summed_up() {
 }
 
 #[test]
-fn a_latency_becomes_high_on_the_line_between_two_loads() {
+fn the_high_latency_load_is_interpolated() {
     let measured = at("neighbor", 1, 0.5);
     let point = |load: f64, latency: u64, missing: u64| {
         let mut counts = flow::Counts { missing, ..flow::Counts::default() };
@@ -353,7 +353,7 @@ fn a_latency_becomes_high_on_the_line_between_two_loads() {
 }
 
 #[test]
-fn what_cannot_be_is_refused() {
+fn impossible_options_are_refused() {
     let error = |setup: Setup, load| {
         let curve = Curve::new(setup);
         let point = curve.and_then(|curve| curve.measure(load, &mut |_| ControlFlow::Break(())));

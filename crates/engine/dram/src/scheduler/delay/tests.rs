@@ -25,7 +25,7 @@ fn pair() -> [(u64, Request); 2] {
 }
 
 #[test]
-fn a_request_of_the_kind_waits_so_much_longer_and_others_do_not() {
+fn matching_requests_are_delayed_and_others_are_not() {
     let starts = |policy| starts(&timed(policy, &pair()), 2);
     // Banks 0 and 4 share a group, whose activations are tRRD_L = 7 apart.
     assert_eq!(starts("fr-fcfs"), [10, 17]);
@@ -37,7 +37,7 @@ fn a_request_of_the_kind_waits_so_much_longer_and_others_do_not() {
 /// Request 1 could issue at 15: the preceding row hit issued its column command at 12, and tCCD_L
 /// follows.
 #[test]
-fn the_delay_begins_when_the_command_could_issue() {
+fn the_delay_starts_when_the_command_could_issue() {
     let requests = [(0, of(0, 0, 1, 1)), (0, of(1, 0, 1, 2))];
     assert_eq!(starts(&timed("fr-fcfs", &requests), 2), [0, 15]);
     assert_eq!(starts(&timed("delay(cycles=40)", &requests), 2), [0, 55]);
@@ -46,7 +46,7 @@ fn the_delay_begins_when_the_command_could_issue() {
 /// Request 1 would be assigned in the cycle after the preceding request issued its column command,
 /// at 12.
 #[test]
-fn the_delay_begins_when_it_would_be_assigned() {
+fn the_delay_starts_at_the_assignment() {
     let dram = Dram { picks_per_cycle: 1, ..gddr5() };
     let requests = [(0, of(0, 0, 1, 1)), (0, of(1, 0, 1, 2))];
     let run = |policy| run_with(&dram, policy, &requests, Stepping::Events, |_| u32::MAX);
@@ -64,7 +64,7 @@ fn others_go_first_while_a_row_hit_is_held_back() {
 }
 
 #[test]
-fn only_so_many_are_held_back_and_each_once() {
+fn a_limited_number_is_delayed_each_once() {
     // Separate banks, so that the requests do not wait for each other.
     let requests: Vec<_> = (0..6).map(|n| (u64::from(n) * 1000, of(n, n as u16, 1, 2))).collect();
     let waits = |policy| -> Vec<u64> {
@@ -82,7 +82,7 @@ fn only_so_many_are_held_back_and_each_once() {
 
 /// Another channel has one waiting, which is delayed first.
 #[test]
-fn all_channels_together_hold_back_so_many() {
+fn the_limit_of_delayed_requests_covers_all_channels() {
     let delays = |requests: u32| {
         let dram = Dram { channels: 2, ..gddr5() };
         let context = SchedulerContext { dram: dram.clone(), ..context(&dram) };
@@ -105,18 +105,18 @@ fn all_channels_together_hold_back_so_many() {
 }
 
 /// Runs a read without merges behind another in its bank, with the update of a second waiting SM at
-/// `told`.
-fn informed(policy: &str, told: u64) -> (Vec<u32>, Vec<u64>) {
-    let (mut channel, told) = (channel(&gddr5(), policy), at(told));
+/// `updated_at`.
+fn informed(policy: &str, updated_at: u64) -> (Vec<u32>, Vec<u64>) {
+    let (mut channel, updated_at) = (channel(&gddr5(), policy), at(updated_at));
     let requests = [of(0, 0, 1, 1), of(1, 0, 1, 1), of(2, 0, 1, 1)];
     requests.iter().for_each(|&request| channel.push(DramCycle::ZERO, request));
     let mut now = DramCycle::ZERO;
     while !channel.is_empty() {
-        if now == told {
+        if now == updated_at {
             channel.merge(now, BankId(0), 1, 2, 0);
         }
         let next = channel.step(now, u32::MAX).unwrap_or(DramCycle::NEVER);
-        now = if now < told { next.min(told) } else { next };
+        now = if now < updated_at { next.min(updated_at) } else { next };
     }
     let order = channel.take_completions().map(|done| done.id).collect();
     (order, channel.counters().iter().map(|counter| counter.value).collect())
@@ -124,12 +124,12 @@ fn informed(policy: &str, told: u64) -> (Vec<u32>, Vec<u64>) {
 
 /// Its command could issue at 15.
 #[test]
-fn what_is_known_when_its_turn_comes_decides() {
-    let of_kind = |policy, told| informed(policy, told).0;
+fn the_merges_known_at_issue_decide() {
+    let of_kind = |policy, updated_at| informed(policy, updated_at).0;
     assert_eq!(of_kind("delay(cycles=100)", 15), [0, 2, 1]);
     assert_eq!(of_kind("delay(cycles=100)", 16), [0, 1, 2]);
     let without = "delay(cycles=100,first=1,requests=1,locality=without)";
-    assert_eq!(of_kind(without, 15), [0, 1, 2], "the third is held back");
+    assert_eq!(of_kind(without, 15), [0, 1, 2], "the third is delayed");
     assert_eq!(of_kind(without, 16), [0, 2, 1]);
 }
 
@@ -154,9 +154,9 @@ fn counters() {
 
 /// Reads and writes share one queue.
 #[test]
-fn what_no_sm_waits_for_is_not_held_back() {
-    let nobody = Request { sm: Request::NO_SOURCE, ..of(0, 0, 1, 1) };
-    let requests = [(10, nobody), (10, write(1, 1, 1)), (10, of(2, 2, 1, 1))];
+fn requests_without_an_sm_are_not_delayed() {
+    let without_sm = Request { sm: Request::NO_SOURCE, ..of(0, 0, 1, 1) };
+    let requests = [(10, without_sm), (10, write(1, 1, 1)), (10, of(2, 2, 1, 1))];
     let starts = |policy| {
         let run = run_with(&gddr3(), policy, &requests, Stepping::Events, |_| u32::MAX);
         (starts(&run, 3), run.counted("requests_without_locality"))
@@ -168,7 +168,7 @@ fn what_no_sm_waits_for_is_not_held_back() {
 }
 
 #[test]
-fn without_requests_to_hold_back_it_is_fr_fcfs() {
+fn without_requests_to_delay_it_is_fr_fcfs() {
     for dram in machines() {
         let requests = random(&dram, 500, 3, 41);
         let fr_fcfs = run(&dram, "fr-fcfs", &requests);
@@ -183,7 +183,7 @@ fn without_requests_to_hold_back_it_is_fr_fcfs() {
 
 /// The delay is bounded, however many requests there are: the last one is served.
 #[test]
-fn nothing_waits_for_ever() {
+fn every_delayed_request_is_served() {
     let requests: Vec<_> =
         (0..300).map(|n| of(n, (n % 4) as u16, n / 40, 1 + (n % 3) as u8)).collect();
     let plain = run(&gddr5(), "fr-fcfs", &requests);
@@ -197,7 +197,7 @@ fn nothing_waits_for_ever() {
 }
 
 #[test]
-fn it_asks_for_merges_of_other_sms_whatever_it_holds_back() {
+fn merges_of_other_sms_are_requested_in_every_mode() {
     let needs = |policy| SCHEDULERS.build(policy, &context(&gddr5())).unwrap().needs();
     let expected = Needs { merges: Some(CountedMerges::InterCore), ..Needs::default() };
     for policy in ["delay", "delay(requests=0)", "delay(locality=without)"] {
@@ -206,7 +206,7 @@ fn it_asks_for_merges_of_other_sms_whatever_it_holds_back() {
 }
 
 #[test]
-fn no_delay_at_all_is_refused() {
+fn a_delay_of_zero_is_refused() {
     let error = |policy| match SCHEDULERS.build(policy, &context(&gddr5())) {
         Err(error) => error.to_string(),
         Ok(_) => panic!("{policy} is built"),

@@ -91,15 +91,15 @@ fn update(cycle: u64, id: u32, merges: u32, age: u64) -> Update {
 fn informed(policy: &str, requests: &[Request], updates: &[Update], stepping: Stepping) -> Channel {
     let mut channel = channel(&gddr5(), policy);
     requests.iter().for_each(|&request| channel.push(DramCycle::ZERO, request));
-    let (mut now, mut heard) = (DramCycle::ZERO, 0);
+    let (mut now, mut applied) = (DramCycle::ZERO, 0);
     while !channel.is_empty() {
-        while let Some(update) = updates.get(heard).filter(|update| update.cycle == now) {
+        while let Some(update) = updates.get(applied).filter(|update| update.cycle == now) {
             channel.merge(now, update.bank, update.id, update.merges, update.age);
-            heard += 1;
+            applied += 1;
         }
         let next = channel.step(now, u32::MAX).unwrap_or(DramCycle::NEVER);
-        let told = updates.get(heard).map_or(DramCycle::NEVER, |update| update.cycle);
-        now = if stepping == Stepping::EveryCycle { now + 1 } else { next.min(told) };
+        let next_update = updates.get(applied).map_or(DramCycle::NEVER, |update| update.cycle);
+        now = if stepping == Stepping::EveryCycle { now + 1 } else { next.min(next_update) };
     }
     channel
 }
@@ -110,20 +110,20 @@ fn informed_order(policy: &str, requests: &[Request], updates: &[Update]) -> Vec
 }
 
 #[test]
-fn news_of_merges_change_the_order_of_row_hits() {
+fn updates_of_merges_change_the_order_of_row_hits() {
     let queue = [of(0, 1, 9), of(1, 1, 1), of(2, 1, 1), of(3, 1, 1)];
     for policy in ALL {
         assert_eq!(informed_order(policy, &queue, &[]), [0, 1, 2, 3], "{policy}");
-        let told = [update(14, 3, 2, 40)];
-        assert_eq!(informed_order(policy, &queue, &told), [0, 3, 1, 2], "{policy}");
-        let told = [update(16, 3, 2, 40)];
-        assert_eq!(informed_order(policy, &queue, &told), [0, 1, 3, 2], "{policy}");
+        let updates = [update(14, 3, 2, 40)];
+        assert_eq!(informed_order(policy, &queue, &updates), [0, 3, 1, 2], "{policy}");
+        let updates = [update(16, 3, 2, 40)];
+        assert_eq!(informed_order(policy, &queue, &updates), [0, 1, 3, 2], "{policy}");
     }
 }
 
 /// The row of request 0 is closed at 28, and the next may be chosen until then.
 #[test]
-fn news_of_merges_change_the_order_of_rows() {
+fn updates_of_merges_change_the_order_of_rows() {
     let queue = [of(0, 1, 9), of(1, 2, 1), of(2, 3, 1)];
     for policy in ALL {
         assert_eq!(informed_order(policy, &queue, &[update(28, 2, 3, 60)]), [0, 2, 1], "{policy}");
@@ -133,17 +133,17 @@ fn news_of_merges_change_the_order_of_rows() {
 
 /// The last update counts, not the largest.
 #[test]
-fn news_overwrite_the_merge_length() {
+fn updates_overwrite_the_merge_length() {
     let queue = [of(0, 1, 9), of(1, 1, 2), of(2, 1, 1)];
-    let told = [update(5, 2, 3, 0), update(6, 2, 1, 0)];
-    assert_eq!(informed_order("mshr-s", &queue, &told[..1]), [0, 2, 1]);
-    assert_eq!(informed_order("mshr-s", &queue, &told), [0, 1, 2]);
+    let updates = [update(5, 2, 3, 0), update(6, 2, 1, 0)];
+    assert_eq!(informed_order("mshr-s", &queue, &updates[..1]), [0, 2, 1]);
+    assert_eq!(informed_order("mshr-s", &queue, &updates), [0, 1, 2]);
 }
 
 /// At 15, when the next is chosen, request 1 has age 20 + 15, and request 2 has age 20 + 5, then
 /// grows by 2 per cycle plus the age in the update.
 #[test]
-fn news_add_to_the_age_and_make_it_grow_faster() {
+fn updates_add_to_the_age_and_its_growth() {
     let queue = [of(0, 1, 9), of(1, 1, 1), of(2, 1, 1)];
     let order = |merges, age| informed_order("mshr-s+a", &queue, &[update(5, 2, merges, age)]);
     assert_eq!(order(1, 0), [0, 1, 2]);
@@ -179,7 +179,7 @@ fn ages_grow_by_the_merge_length_each_cycle() {
 /// The bank last changes at 33, with ages 33 and 30; its next read can issue at 36, with ages 36
 /// and 39.
 #[test]
-fn ages_are_looked_at_when_the_command_issues() {
+fn ages_are_compared_when_the_command_issues() {
     assert_eq!(after_a_long_request(8, 23), [0, 2, 1]);
 }
 
@@ -200,11 +200,11 @@ fn ages_saturate() {
 }
 
 #[test]
-fn what_is_known_at_service_is_counted() {
+fn counts_use_the_merges_known_at_service() {
     let queue = [of(0, 1, 40), of(1, 1, 1), of(2, 1, 1), of(3, 2, 1)];
     // The second update is for a request in service and has no effect.
-    let told = [update(5, 2, 3, 0), update(5, 0, 4, 0)];
-    let counters = informed("mshr-m", &queue, &told, Stepping::Events).counters();
+    let updates = [update(5, 2, 3, 0), update(5, 0, 4, 0)];
+    let counters = informed("mshr-m", &queue, &updates, Stepping::Events).counters();
     let names: Vec<_> = counters.iter().map(|counter| counter.name).collect();
     assert_eq!(
         (names[0], names[1], names[16]),
@@ -215,7 +215,7 @@ fn what_is_known_at_service_is_counted() {
 }
 
 #[test]
-fn the_family_asks_for_merges() {
+fn merges_are_requested_from_the_machine() {
     let needs = |policy| SCHEDULERS.build(policy, &context(&gddr5())).unwrap().needs();
     let expected = |count, oldest_merges_first| Needs {
         merges: Some(count),
@@ -230,7 +230,7 @@ fn the_family_asks_for_merges() {
 
 /// The result is independent of the number of steps.
 #[test]
-fn news_at_any_time_have_the_same_effect_event_by_event_and_cycle_by_cycle() {
+fn updates_have_the_same_effect_with_event_and_cycle_stepping() {
     let mut random = Random(3);
     for _ in 0..20 {
         let requests: Vec<_> = (0..60)
@@ -240,7 +240,7 @@ fn news_at_any_time_have_the_same_effect_event_by_event_and_cycle_by_cycle() {
                 ..of(id, random.below(3) as u32, 1 + random.below(3) as u8)
             })
             .collect();
-        let mut told: Vec<_> = (0..80)
+        let mut updates: Vec<_> = (0..80)
             .map(|_| {
                 let id = random.below(60) as u32;
                 let (merges, age) = (1 + random.below(16) as u32, random.below(300));
@@ -248,10 +248,10 @@ fn news_at_any_time_have_the_same_effect_event_by_event_and_cycle_by_cycle() {
                 Update { cycle: at(random.below(700)), bank, id, merges, age }
             })
             .collect();
-        told.sort_by_key(|update| update.cycle);
+        updates.sort_by_key(|update| update.cycle);
         for policy in ALL {
             let log = |stepping| -> Vec<Command> {
-                informed(policy, &requests, &told, stepping).log().to_vec()
+                informed(policy, &requests, &updates, stepping).log().to_vec()
             };
             assert_eq!(log(Stepping::Events), log(Stepping::EveryCycle), "{policy}");
         }
@@ -259,7 +259,7 @@ fn news_at_any_time_have_the_same_effect_event_by_event_and_cycle_by_cycle() {
 }
 
 /// Returns a lone request, and pairs with more waiting requests; the queue is never empty.
-fn crowd() -> Vec<Request> {
+fn competitors() -> Vec<Request> {
     let mut requests = vec![of(0, 0, 1)];
     requests.extend((0..2000).map(|n| of(n + 1, 1 + n / 2, 16)));
     requests
@@ -267,18 +267,18 @@ fn crowd() -> Vec<Request> {
 
 /// No bound: the lone request waits as long as rows with higher scores arrive.
 #[test]
-fn a_request_that_nothing_is_merged_into_starves() {
-    assert_eq!(order("fr-fcfs", &crowd())[0], 0);
+fn a_request_without_merges_starves() {
+    assert_eq!(order("fr-fcfs", &competitors())[0], 0);
     for policy in ["mshr-m", "mshr-s"] {
-        assert_eq!(order(policy, &crowd()).last(), Some(&0), "{policy}");
+        assert_eq!(order(policy, &competitors()).last(), Some(&0), "{policy}");
     }
 }
 
 /// With age, a request goes to the next row opened once its age has saturated, if no older one
 /// waits: the competing requests saturate earlier, but are younger.
 #[test]
-fn age_ends_starvation_but_for_row_hits() {
-    let run = run(&gddr5(), "mshr-s+a", &crowd());
+fn age_ends_starvation_except_by_row_hits() {
+    let run = run(&gddr5(), "mshr-s+a", &competitors());
     let lone = run.completions.iter().find(|done| done.id == 0).unwrap();
     let longest_row = 100;
     assert!((1 << 14..(1 << 15) + longest_row).contains(&lone.first_command.number()), "{lone:?}");

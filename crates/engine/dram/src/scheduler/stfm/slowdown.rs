@@ -108,7 +108,7 @@ mod tests {
 
     /// Outstanding from 10 to 60, of which others cause 30, and from 100 on.
     #[test]
-    fn slowdown_is_time_shared_over_time_alone() {
+    fn slowdown_is_shared_time_over_time_alone() {
         let mut slowdowns = Slowdowns::new(2, 1000);
         assert_eq!(slowdowns.slowdown(0, at(5)), 1.0);
         slowdowns.arrive(0, true, at(10));
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn at_least_a_cycle_is_the_sources_own_and_help_lowers_its_slowdown() {
+    fn time_alone_is_at_least_a_cycle_and_gains_lower_the_slowdown() {
         let mut slowdowns = Slowdowns::new(1, 1000);
         slowdowns.arrive(0, true, DramCycle::ZERO);
         slowdowns.delay(0, 70.0);
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn every_interval_is_measured_on_its_own() {
+    fn intervals_are_measured_independently() {
         let mut slowdowns = Slowdowns::new(1, 100);
         slowdowns.arrive(0, true, at(10));
         slowdowns.delay(0, 60.0);

@@ -40,7 +40,7 @@ fn a_source_alone_is_served_as_by_fr_fcfs() {
 }
 
 #[test]
-fn alpha_is_the_slowdown_that_is_borne() {
+fn alpha_is_the_tolerated_ratio_of_slowdowns() {
     let mut requests: Vec<_> = (0..6).map(|id| from(0, id, 0, 1)).collect();
     requests.push(from(1, 6, 0, 2));
     let order = run(&gddr5(), "stfm(alpha=1000)", &requests).order();
@@ -65,7 +65,7 @@ fn slowdowns(dram: &Dram, options: Options, requests: &[(u64, Request)], now: u6
 /// SM 0 occupies the bank from 0 for tRCD and a column command, 12 + 3; of 25 cycles SM 1 would
 /// have waited all but 15 / gamma.
 #[test]
-fn who_waits_for_a_bank_is_delayed_by_its_service() {
+fn service_delays_the_sources_waiting_for_the_bank() {
     let requests = [(0, from(0, 0, 0, 1)), (0, from(1, 1, 0, 2)), (0, from(1, 2, 0, 3))];
     let with = |gamma| slowdowns(&gddr5(), Options { gamma, ..Options::default() }, &requests, 25);
     assert_eq!(with(1.0), [1.0, 25.0 / (25.0 - 15.0)]);
@@ -73,7 +73,7 @@ fn who_waits_for_a_bank_is_delayed_by_its_service() {
 }
 
 #[test]
-fn other_banks_that_wait_hide_the_delay() {
+fn other_waiting_banks_hide_the_delay() {
     let mut requests = vec![(0, from(0, 0, 0, 1)), (0, from(1, 1, 0, 2))];
     requests.push((0, from(1, 2, 1, 1)));
     // SM 1 waits in banks 0 and 1 at 0: 15 / (1 * 2). Its own service in bank 1 costs it nothing.
@@ -83,7 +83,7 @@ fn other_banks_that_wait_hide_the_delay() {
 
 /// SM 1 had row 1 open; SM 0 opened row 2, so SM 1 pays tRP + tRCD of 24 instead of a row hit.
 #[test]
-fn a_row_that_others_have_closed_delays_its_source() {
+fn closing_a_row_delays_the_source_that_opened_it() {
     let requests = [(0, from(1, 0, 0, 1)), (100, from(0, 1, 0, 2)), (200, from(1, 2, 0, 1))];
     // Alone: 12 cycles of the first request, and 30 of the second.
     let [first, second] = slowdowns(&gddr5(), Options::default(), &requests, 230);
@@ -94,7 +94,7 @@ fn a_row_that_others_have_closed_delays_its_source() {
 
 /// Bank 0 opens a row for SM 0 at 20, ahead of the row hit of SM 1 in bank 1: two data cycles.
 #[test]
-fn who_has_a_row_hit_elsewhere_is_delayed_by_the_data_bus() {
+fn the_data_bus_delays_sources_with_row_hits_elsewhere() {
     let requests = |row| [(0, from(1, 0, 1, 1)), (20, from(0, 1, 0, 1)), (20, from(1, 2, 1, row))];
     let of = |row| slowdowns(&gddr5(), Options::default(), &requests(row), 20)[1];
     assert_eq!((of(1), of(2)), (12.0 / 10.0, 1.0));
@@ -114,7 +114,7 @@ fn writes_are_not_slowed_down() {
 }
 
 #[test]
-fn slowdowns_are_measured_anew_every_interval() {
+fn slowdowns_restart_every_interval() {
     let requests = [(0, from(0, 0, 0, 1)), (0, from(1, 1, 0, 2)), (0, from(1, 2, 0, 3))];
     let with = |interval| {
         slowdowns(&gddr5(), Options { interval, gamma: 1.0, ..Options::default() }, &requests, 25)
@@ -137,7 +137,7 @@ fn a_request_is_starved_by_its_own_source_only() {
 }
 
 #[test]
-fn counts_what_was_favoured() {
+fn counts_favoured_requests_and_changes() {
     let mut requests: Vec<_> = (0..6).map(|id| from(0, id, 0, 1)).collect();
     requests.push(from(1, 6, 0, 2));
     let run = run(&gddr5(), "stfm", &requests);

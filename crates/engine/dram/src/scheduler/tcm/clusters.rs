@@ -19,7 +19,7 @@ pub struct Clusters {
     /// Lowest rank of the bandwidth-sensitive sources.
     first_bandwidth_rank: u16,
     /// Bandwidth-sensitive sources with their niceness; the first to be served is at the end.
-    line: Vec<(usize, i32)>,
+    by_niceness: Vec<(usize, i32)>,
     /// Whether the order is shuffled by insertion steps in this quantum, rather than at random.
     by_insertion: bool,
     step: usize,
@@ -45,7 +45,7 @@ impl Clusters {
             next_shuffle: DramCycle::NEVER,
             ranks: vec![0; sources],
             first_bandwidth_rank: 0,
-            line: Vec::new(),
+            by_niceness: Vec::new(),
             by_insertion: false,
             step: 0,
             chance: Random::new(0),
@@ -66,7 +66,7 @@ impl Clusters {
     pub fn advance(&mut self, now: DramCycle, monitor: &mut Monitor) {
         while now >= self.quantum_ends {
             self.sort(&monitor.take(self.quantum_ends));
-            self.next_shuffle = match self.line.len() {
+            self.next_shuffle = match self.by_niceness.len() {
                 0 | 1 => DramCycle::NEVER,
                 _ => self.quantum_ends + self.options.shuffle_interval,
             };
@@ -94,7 +94,7 @@ impl Clusters {
         self.count.quanta += 1;
         self.count.latency_sources += latency.len() as u64;
         self.rank_latency(latency, seen);
-        self.line_up(bandwidth, seen);
+        self.sort_by_niceness(bandwidth, seen);
     }
 
     /// Ranks latency-sensitive sources, fewest requests first.
@@ -108,15 +108,15 @@ impl Clusters {
     }
 
     /// Orders bandwidth-sensitive sources, nicest first.
-    fn line_up(&mut self, sources: &[usize], seen: &[Seen]) {
+    fn sort_by_niceness(&mut self, sources: &[usize], seen: &[Seen]) {
         let of = |value: fn(&Seen) -> f64| -> Vec<f64> {
             sources.iter().map(|&source| value(&seen[source])).collect()
         };
         let (parallelism, locality) = (of(Seen::parallelism), of(Seen::row_locality));
         let (fragile, hostile) = (ranks_of(&parallelism), ranks_of(&locality));
         let niceness = fragile.iter().zip(hostile).map(|(&b, r)| i32::from(b) - i32::from(r));
-        self.line = sources.iter().copied().zip(niceness).collect();
-        self.line.sort_by_key(|&(_, niceness)| niceness);
+        self.by_niceness = sources.iter().copied().zip(niceness).collect();
+        self.by_niceness.sort_by_key(|&(_, niceness)| niceness);
         self.by_insertion = match self.options.shuffle {
             Shuffle::Insertion => true,
             Shuffle::Random => false,
@@ -130,7 +130,7 @@ impl Clusters {
         self.step = 0;
         // The random numbers of a quantum do not depend on the number of earlier shuffles.
         self.chance = Random::numbered(0, self.quantum_ends.number());
-        self.rank_line();
+        self.rank_by_niceness();
     }
 
     fn shuffle(&mut self) {
@@ -138,25 +138,25 @@ impl Clusters {
         if self.by_insertion {
             self.insert();
         } else {
-            self.chance.shuffle(&mut self.line);
+            self.chance.shuffle(&mut self.by_niceness);
         }
-        self.rank_line();
+        self.rank_by_niceness();
     }
 
     /// Performs one step of the paper's Algorithm 2: the last positions are sorted from nicest to
     /// least nice, one more of them per step; then the first positions in reverse.
     fn insert(&mut self) {
-        let sources = self.line.len();
+        let sources = self.by_niceness.len();
         if self.step < sources {
-            self.line[sources - 1 - self.step..].sort_by_key(|&(_, niceness)| -niceness);
+            self.by_niceness[sources - 1 - self.step..].sort_by_key(|&(_, niceness)| -niceness);
         } else {
-            self.line[..=self.step - sources].sort_by_key(|&(_, niceness)| niceness);
+            self.by_niceness[..=self.step - sources].sort_by_key(|&(_, niceness)| niceness);
         }
         self.step = (self.step + 1) % (2 * sources);
     }
 
-    fn rank_line(&mut self) {
-        for (place, &(source, _)) in self.line.iter().rev().enumerate() {
+    fn rank_by_niceness(&mut self) {
+        for (place, &(source, _)) in self.by_niceness.iter().rev().enumerate() {
             self.ranks[source] = self.first_bandwidth_rank + place as u16;
         }
     }
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_is_ranked_in_the_first_quantum() {
+    fn no_source_is_ranked_in_the_first_quantum() {
         let mut clusters = clusters(Options::default(), 3);
         clusters.advance(at(99), &mut monitor(&[5, 1, 2]));
         assert_eq!((ranks(&clusters), clusters.next_change()), (vec![0, 0, 0], at(100)));
@@ -218,7 +218,8 @@ mod tests {
         assert_eq!(clusters.first_bandwidth_rank, 3);
         assert_eq!(ranks(&clusters)[1], 1);
         assert_eq!((ranks(&clusters)[3], ranks(&clusters)[4]), (0, 2));
-        let mut bandwidth: Vec<_> = clusters.line.iter().map(|&(source, _)| source).collect();
+        let mut bandwidth: Vec<_> =
+            clusters.by_niceness.iter().map(|&(source, _)| source).collect();
         bandwidth.sort_unstable();
         assert_eq!(bandwidth, [0, 2]);
         assert_eq!(clusters.counters()[3], Counter { name: "latency_sources", value: 3 });
@@ -229,7 +230,7 @@ mod tests {
         let with = |cluster_threshold| {
             let mut clusters = clusters(Options { cluster_threshold, ..Options::default() }, 4);
             clusters.advance(at(100), &mut monitor(&[10, 20, 30, 40]));
-            clusters.line.len()
+            clusters.by_niceness.len()
         };
         assert_eq!([with(0.0), with(0.1), with(0.3), with(1.0)], [4, 3, 2, 0]);
     }
@@ -245,28 +246,29 @@ mod tests {
         monitor
     }
 
-    fn lined_up(options: Options) -> Clusters {
+    fn sorted_by_niceness(options: Options) -> Clusters {
         let mut clusters = clusters(options, 3);
         clusters.advance(at(100), &mut nice_to_hostile());
         clusters
     }
 
     #[test]
-    fn the_nicest_go_first() {
-        assert_eq!(lined_up(Options::default()).line, [(2, -2), (1, 0), (0, 2)]);
-        assert_eq!(ranks(&lined_up(Options::default())), [0, 1, 2]);
+    fn the_nicest_source_goes_first() {
+        assert_eq!(sorted_by_niceness(Options::default()).by_niceness, [(2, -2), (1, 0), (0, 2)]);
+        assert_eq!(ranks(&sorted_by_niceness(Options::default())), [0, 1, 2]);
     }
 
     /// Three sources, 2 the nicest, 0 the least nice: the six orders of Algorithm 2, given as
     /// first, second, last.
     #[test]
     fn insertion_keeps_the_least_nice_last_for_longest() {
-        let mut clusters = lined_up(Options { shuffle: Shuffle::Insertion, ..Options::default() });
+        let mut clusters =
+            sorted_by_niceness(Options { shuffle: Shuffle::Insertion, ..Options::default() });
         let mut idle = Monitor::new(3);
         let orders: Vec<_> = (0..=6)
             .map(|n| {
                 clusters.advance(at(100 + 10 * n), &mut idle);
-                clusters.line.iter().rev().map(|&(source, _)| source).collect::<Vec<_>>()
+                clusters.by_niceness.iter().rev().map(|&(source, _)| source).collect::<Vec<_>>()
             })
             .collect();
         assert_eq!(
@@ -276,15 +278,15 @@ mod tests {
     }
 
     #[test]
-    fn chance_gives_every_order_and_the_same_ones_again() {
+    fn random_shuffles_reach_every_order_and_are_reproducible() {
         let orders = || {
             let options = Options { shuffle: Shuffle::Random, ..Options::default() };
             let mut clusters = clusters(Options { ..options }, 3);
             clusters.options.quantum = 10_000;
             clusters.quantum_ends = at(10_000);
             let mut monitor = nice_to_hostile();
-            let turns = 1000..1100;
-            turns
+            let swaps = 1000..1100;
+            swaps
                 .map(|n| {
                     clusters.advance(at(10 * n), &mut monitor);
                     ranks(&clusters)
@@ -314,9 +316,10 @@ mod tests {
 
     /// Ranks advance from quantum to quantum, however many pass between two calls.
     #[test]
-    fn ranks_do_not_depend_on_when_they_are_asked_for() {
+    fn ranks_do_not_depend_on_the_cycles_of_calls() {
         let run = |times: &[u64]| {
-            let mut clusters = lined_up(Options { shuffle: Shuffle::Random, ..Options::default() });
+            let mut clusters =
+                sorted_by_niceness(Options { shuffle: Shuffle::Random, ..Options::default() });
             let mut monitor = nice_to_hostile();
             times.iter().for_each(|&now| clusters.advance(at(now), &mut monitor));
             ranks(&clusters)

@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn a_quantum_takes_its_share_of_what_is_outstanding() {
+    fn a_quantum_counts_outstanding_cycles_within_it() {
         let mut monitor = Monitor::new(1);
         monitor.bank_begins(0, at(10));
         assert_eq!(monitor.take(at(20))[0].busy_cycles, 10);

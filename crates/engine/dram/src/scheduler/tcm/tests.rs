@@ -25,7 +25,8 @@ fn order(policy: &str, later: &[(u64, Request)]) -> Vec<u32> {
 /// SM 1 fits into the latency cluster.
 const CLUSTERS: &str = "tcm(quantum=100,cluster_threshold=0.3)";
 /// Both are bandwidth-sensitive; SM 0 is the nicer one.
-const LINE: &str = "tcm(quantum=1000,cluster_threshold=0,shuffle=insertion,shuffle_interval=50)";
+const BANDWIDTH: &str =
+    "tcm(quantum=1000,cluster_threshold=0,shuffle=insertion,shuffle_interval=50)";
 
 #[test]
 fn latency_sensitive_sources_go_before_older_requests() {
@@ -49,29 +50,29 @@ fn latency_sensitive_sources_go_before_row_hits_and_hits_before_age_within_a_sou
 #[test]
 fn nice_sources_go_before_older_requests() {
     let later = [(1010, from(1, 6, 0, 2)), (1010, from(0, 7, 0, 3))];
-    assert_eq!(order(LINE, &later), [7, 6]);
+    assert_eq!(order(BANDWIDTH, &later), [7, 6]);
     assert_eq!(order("fr-fcfs", &later), [6, 7]);
 }
 
 /// Two sources swap positions with the second shuffle after 1000, at 1100.
 #[test]
-fn the_line_is_shuffled() {
+fn bandwidth_sensitive_sources_are_shuffled() {
     let later = |now| [(now, from(0, 6, 0, 2)), (now, from(1, 7, 0, 3))];
-    assert_eq!(order(LINE, &later(1090)), [6, 7]);
-    assert_eq!(order(LINE, &later(1110)), [7, 6]);
+    assert_eq!(order(BANDWIDTH, &later(1090)), [6, 7]);
+    assert_eq!(order(BANDWIDTH, &later(1110)), [7, 6]);
 }
 
 /// The choice of 1098 is repeated at 1100, before the row may be closed: it was opened at 1090.
 #[test]
-fn banks_are_asked_again_when_the_line_is_shuffled() {
+fn banks_are_asked_again_after_a_shuffle() {
     let later = [(1090, from(0, 6, 0, 7)), (1098, from(0, 7, 0, 8)), (1098, from(1, 8, 0, 9))];
-    assert_eq!(order(LINE, &later), [6, 8, 7]);
+    assert_eq!(order(BANDWIDTH, &later), [6, 8, 7]);
     assert_eq!(order("tcm(quantum=1000,cluster_threshold=0)", &later), [6, 7, 8]);
 }
 
 /// The end of a quantum has the same effect.
 #[test]
-fn banks_are_asked_again_when_sources_are_sorted() {
+fn banks_are_asked_again_when_sources_are_clustered() {
     let later = [(90, from(0, 6, 9, 7)), (98, from(0, 7, 9, 8)), (98, from(1, 8, 9, 9))];
     let order = |policy: &str| timed(&gddr5(), policy, &[&history()[..], &later].concat()).order();
     let ends = |order: &[u32]| order[order.len() - 2..].to_vec();
@@ -95,21 +96,21 @@ fn before_the_first_quantum_ends_it_is_fr_fcfs() {
 /// Row hits of SM 0, the nicer one, keep arriving. SM 1 waits until the order is reversed, two
 /// shuffles later; without shuffles it waits as long as they arrive.
 #[test]
-fn shuffling_bounds_how_long_a_source_is_last() {
+fn shuffling_bounds_the_time_in_last_position() {
     let mut later: Vec<_> = (0..250).map(|n| (1010 + 3 * n, from(0, 6 + n as u32, 0, 9))).collect();
     later.insert(1, (1012, from(1, 1000, 0, 2)));
     let service = |policy: &str| {
         let run = timed(&gddr5(), policy, &[&history()[..], &later].concat());
         run.completions.iter().find(|done| done.id == 1000).unwrap().first_command.number()
     };
-    assert!((1100..1104).contains(&service(LINE)), "{}", service(LINE));
-    let still = LINE.replace("interval=50", "interval=900");
+    assert!((1100..1104).contains(&service(BANDWIDTH)), "{}", service(BANDWIDTH));
+    let still = BANDWIDTH.replace("interval=50", "interval=900");
     assert!(service(&still) > 1010 + 3 * 245);
 }
 
 /// Channel 0 observed both; channel 1 serves them by their ranks.
 #[test]
-fn channels_share_what_they_saw() {
+fn channels_share_the_observed_behaviour() {
     let mut two = context(&gddr5());
     two.dram.channels = 2;
     let family = SCHEDULERS.build(CLUSTERS, &two).unwrap();
@@ -129,7 +130,7 @@ fn channels_share_what_they_saw() {
 #[test]
 fn counts_quanta_and_shuffles() {
     let later = [(1110, from(0, 6, 0, 2)), (1110, from(1, 7, 0, 3))];
-    let run = timed(&gddr5(), LINE, &[&history()[..], &later].concat());
+    let run = timed(&gddr5(), BANDWIDTH, &[&history()[..], &later].concat());
     let counted = |name| run.counted(name);
     // 17 sources, of which two sent requests.
     assert_eq!((counted("quanta"), counted("latency_sources")), (1, 15));

@@ -20,14 +20,14 @@ fn timed(policy: &str, requests: &[(u64, Request)]) -> Run {
 }
 
 #[test]
-fn without_chance_sources_take_turns() {
+fn with_probability_zero_sources_are_served_round_robin() {
     let requests = [from(0, read(0, 0, 1)), from(0, read(1, 0, 2)), from(1, read(2, 0, 3))];
     assert_eq!(order("sms(p=0)", &requests), [0, 2, 1]);
     assert_eq!(order("fr-fcfs", &requests), [0, 1, 2]);
 }
 
 #[test]
-fn with_certainty_the_shortest_job_goes_first() {
+fn with_probability_one_the_shortest_job_goes_first() {
     let mut requests: Vec<_> = (0..3).map(|id| from(0, read(id, 0, id))).collect();
     requests.push(from(1, read(3, 0, 9)));
     assert_eq!(order("sms(p=1)", &requests), [3, 0, 1, 2]);
@@ -35,7 +35,7 @@ fn with_certainty_the_shortest_job_goes_first() {
 }
 
 #[test]
-fn banks_serve_in_the_order_that_they_are_given() {
+fn banks_serve_their_fifos_in_order() {
     let requests = [from(0, read(0, 0, 1)), from(1, read(1, 0, 2)), from(2, read(2, 0, 1))];
     assert_eq!(order("sms(p=0)", &requests), [0, 1, 2]);
     assert_eq!(order("fr-fcfs", &requests), [0, 2, 1]);
@@ -43,7 +43,7 @@ fn banks_serve_in_the_order_that_they_are_given() {
 
 /// Source 0 sends two requests to a row and one to another, so its first batch has two.
 #[test]
-fn a_batch_is_what_follows_to_one_row() {
+fn a_batch_is_a_run_of_requests_to_one_row() {
     let requests = [
         from(0, read(0, 0, 1)),
         from(0, read(1, 0, 1)),
@@ -68,7 +68,7 @@ fn first(dram: &Dram, policy: &str, requests: &[Request]) -> u64 {
 }
 
 #[test]
-fn a_batch_is_ready_when_it_cannot_grow_or_is_of_age() {
+fn a_batch_is_ready_when_it_cannot_grow_or_reaches_its_age() {
     let (alone, same) = ([read(0, 0, 1)], [read(0, 0, 1), read(1, 0, 1)]);
     assert_eq!(first(&gddr5(), "sms(bypass=0)", &alone), 200);
     assert_eq!(first(&gddr5(), "sms(bypass=0,age=50)", &alone), 50);
@@ -82,7 +82,7 @@ fn a_batch_is_ready_when_it_cannot_grow_or_is_of_age() {
 
 /// If requests free their entries on assignment to a bank, three fit in a channel of two entries.
 #[test]
-fn a_channel_is_full_when_its_places_are_taken() {
+fn a_channel_is_full_when_its_entries_are_taken() {
     let requests = [(0, read(0, 0, 1)), (0, read(1, 0, 1)), (1, from(1, read(2, 1, 1)))];
     let first = |read_queue| {
         let dram = Dram { read_queue, picks_per_cycle: 1, ..gddr5() };
@@ -112,7 +112,7 @@ fn a_cycle_moves_one_request() {
 
 /// A second step in the same cycle moves no further request.
 #[test]
-fn a_cycle_is_no_longer_for_two_steps() {
+fn a_second_step_in_a_cycle_moves_no_request() {
     let mut channel = channel(&gddr5(), "sms(fifo=2)");
     (0..2).for_each(|id| channel.push(DramCycle::ZERO, read(id, id as u16, 1)));
     for _ in 0..2 {
@@ -125,7 +125,7 @@ fn a_cycle_is_no_longer_for_two_steps() {
 /// With one entry, the third request of bank 0 moves when the second is in service, and bank 1's
 /// after it.
 #[test]
-fn a_full_bank_holds_the_batches_behind() {
+fn a_full_bank_blocks_later_batches() {
     let requests = [read(0, 0, 1), read(1, 0, 2), read(2, 0, 3), read(3, 1, 1)];
     let activated = |policy: &str| {
         let run = run(&gddr5(), policy, &requests);
@@ -137,15 +137,15 @@ fn a_full_bank_holds_the_batches_behind() {
 }
 
 #[test]
-fn a_source_may_have_as_much_as_its_fifo_holds() {
+fn a_source_is_limited_by_its_fifo() {
     let mut channel = channel(&gddr3(), "sms(fifo=2)");
     (0..2).for_each(|id| channel.push(DramCycle::ZERO, from(3, read(id, 0, id))));
     assert!(!channel.accepts(&from(3, read(2, 1, 0))));
     assert!(channel.accepts(&from(4, read(2, 1, 0))));
-    let nobodys = from(Request::NO_SOURCE, write(2, 1, 0));
-    assert!(channel.accepts(&nobodys));
-    (2..4).for_each(|id| channel.push(DramCycle::ZERO, Request { id, ..nobodys }));
-    assert!(!channel.accepts(&nobodys));
+    let without_sm = from(Request::NO_SOURCE, write(2, 1, 0));
+    assert!(channel.accepts(&without_sm));
+    (2..4).for_each(|id| channel.push(DramCycle::ZERO, Request { id, ..without_sm }));
+    assert!(!channel.accepts(&without_sm));
     // A request in its bank's FIFO has freed its entry in the source's FIFO.
     channel.step(DramCycle::ZERO, 9);
     assert!(channel.accepts(&from(3, read(4, 1, 0))));
@@ -153,7 +153,7 @@ fn a_source_may_have_as_much_as_its_fifo_holds() {
 
 /// At 10 source 0 sends one request and source 1 two; source 0 has two more in bank 0's FIFO.
 #[test]
-fn a_job_is_what_a_source_has_in_all_stages() {
+fn a_job_counts_the_requests_of_all_stages() {
     let requests = [
         (0, from(0, read(0, 0, 1))),
         (0, from(0, read(1, 0, 2))),
@@ -168,7 +168,7 @@ fn a_job_is_what_a_source_has_in_all_stages() {
 /// Sources 0 and 1 have one waiting request each; source 0 also has one in service, so its job is
 /// longer.
 #[test]
-fn what_is_in_service_counts_as_well() {
+fn requests_in_service_count() {
     let requests = [
         (0, from(0, Request { bursts: 40, ..read(0, 5, 1) })),
         (1, from(5, read(1, 6, 1))),
@@ -181,7 +181,7 @@ fn what_is_in_service_counts_as_well() {
 }
 
 #[test]
-fn chance_is_as_often_true_as_it_says() {
+fn draws_have_their_probability() {
     let mut random = ChaCha8Rng::seed_from_u64(1);
     let draws = (0..10_000).filter(|_| comes_true(0.9, &mut random)).count();
     assert!((8900..9100).contains(&draws), "{draws}");

@@ -61,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn every_timing_enters() {
+    fn every_timing_enters_merb() {
         let with = |timing: RowTiming, banks| timing.minimum_burst(banks);
         assert_eq!(with(RowTiming { trtp: 1530, ..PAPERS }, 2), 30);
         assert_eq!(with(RowTiming { trp: 2530, ..PAPERS }, 2), 30);

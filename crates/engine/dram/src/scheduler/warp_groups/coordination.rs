@@ -58,7 +58,7 @@ impl Coordination {
     }
 
     /// Sends a message to all other controllers.
-    pub fn tell(&mut self, load: u32, score: u32, now: DramCycle) {
+    pub fn send(&mut self, load: u32, score: u32, now: DramCycle) {
         let mut mailboxes = self.mailboxes.get();
         for (_, mailbox) in
             mailboxes.iter_mut().enumerate().filter(|&(other, _)| other != self.channel)
@@ -73,7 +73,7 @@ impl Coordination {
     }
 
     /// Delivers the messages that have arrived, and counts those that were `of_use`.
-    pub fn hear(&mut self, now: DramCycle, mut of_use: impl FnMut(Message) -> bool) {
+    pub fn receive(&mut self, now: DramCycle, mut of_use: impl FnMut(Message) -> bool) {
         let messages = &mut self.mailboxes.get()[self.channel].messages;
         while let Some(message) = messages.pop_front_if(|message| message.at <= now) {
             self.matched += u64::from(of_use(message));
@@ -92,10 +92,10 @@ mod tests {
         let shared = Coordination::new(2, 4);
         let mut busy = shared.of_channel(0);
         let kept = || shared.mailboxes.get()[1].messages.len();
-        (0..1000).map(at).for_each(|now| busy.tell(0, 1, now));
+        (0..1000).map(at).for_each(|now| busy.send(0, 1, now));
         assert_eq!(kept(), 4);
         shared.of_channel(1).set_waiting(true);
-        (1000..1100).map(at).for_each(|now| busy.tell(0, 1, now));
+        (1000..1100).map(at).for_each(|now| busy.send(0, 1, now));
         assert_eq!(kept(), 104);
     }
 }

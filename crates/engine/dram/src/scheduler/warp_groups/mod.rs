@@ -29,28 +29,28 @@ const SOURCE: &str = "Chatterjee et al., SC 2014";
 
 const WG: PolicyInfo = PolicyInfo {
     name: "wg",
-    summary: "all requests of a warp's load together, the group that completes soonest first",
+    summary: "all requests of a warp's load together, the group with the earliest completion first",
     source: SOURCE,
     params: || parameters(1),
 };
 
 const WG_M: PolicyInfo = PolicyInfo {
     name: "wg-m",
-    summary: "wg, and controllers prioritise groups that other controllers have selected",
+    summary: "as wg; in addition controllers prioritise groups selected by other controllers",
     source: SOURCE,
     params: || parameters(2),
 };
 
 const WG_BW: PolicyInfo = PolicyInfo {
     name: "wg-bw",
-    summary: "wg-m, and a row is not closed before it has served enough requests to hide the cost",
+    summary: "as wg-m; in addition a row is closed only after enough requests to hide the cost",
     source: SOURCE,
     params: || parameters(2),
 };
 
 const WG_W: PolicyInfo = PolicyInfo {
     name: "wg-w",
-    summary: "wg-bw, and groups with one request left go first when a write drain is near",
+    summary: "as wg-bw; in addition groups with one request left go first when a write drain is near",
     source: SOURCE,
     params: || parameters(3),
 };
@@ -220,7 +220,7 @@ impl WarpGroups {
             let Estimate { score, hits } = self.estimate(group, channel.queue);
             let last = !(hurries && group.members.len() == 1);
             let key = |score: u32| (last, score, Reverse(hits), group.order, id);
-            best = lower(best, key(score.min(group.told)));
+            best = lower(best, key(score.min(group.remote_score)));
             unaided = lower(unaided, key(score));
         }
         if !waits {
@@ -280,7 +280,7 @@ impl WarpGroups {
             self.count.groups += 1;
             self.count.grouped_requests += group.members.len() as u64;
             if let Some(others) = &mut self.coordination {
-                others.tell(load, score, channel.now);
+                others.send(load, score, channel.now);
             }
         }
         self.sorter.give_back(id, group);
@@ -288,11 +288,11 @@ impl WarpGroups {
     }
 
     /// Lowers the scores of groups that other controllers have selected.
-    fn hear(&mut self, now: DramCycle) {
+    fn receive_messages(&mut self, now: DramCycle) {
         let Some(coordination) = &mut self.coordination else { return };
-        coordination.hear(now, |message| {
+        coordination.receive(now, |message| {
             let group = self.sorter.of_load(message.load).filter(|group| group.since < message.at);
-            group.map(|group| group.told = group.told.min(message.score)).is_some()
+            group.map(|group| group.remote_score = group.remote_score.min(message.score)).is_some()
         });
     }
 
@@ -393,20 +393,20 @@ impl Scheduler for WarpGroups {
     }
 
     fn tick(&mut self, channel: &ChannelView) -> BankSet {
-        self.hear(channel.now);
-        let mut asked = 0;
+        self.receive_messages(channel.now);
+        let mut banks = 0;
         if std::mem::take(&mut self.burst_changed) {
             let has_commands = |bank: &BankId| self.banks[bank.index()].waiting() > 0;
-            asked = channel.queue.banks().filter(has_commands).fold(0, |all, bank| all | one(bank));
+            banks = channel.queue.banks().filter(has_commands).fold(0, |all, bank| all | one(bank));
         }
         while let Some(id) = self.choose(channel) {
-            asked |= self.select(id, channel);
+            banks |= self.select(id, channel);
         }
         self.selectable = false;
         if let Some(coordination) = &self.coordination {
             coordination.set_waiting(!self.sorter.is_empty());
         }
-        asked
+        banks
     }
 
     /// Returns the cost. The paper gives no bits; these are our own. Stored in the sorter are a
@@ -426,12 +426,12 @@ impl Scheduler for WarpGroups {
             compared: shape.row_search() + queue * score,
         };
         let load = bits(shape.sms * shape.warps);
-        let told = Complexity { stored: queue * score, compared: queue * load };
+        let remote = Complexity { stored: queue * score, compared: queue * load };
         let bursts = Complexity { stored: 2 * shape.banks * 5, compared: shape.banks * 5 };
         let last = Complexity { stored: 0, compared: queue };
         let Rules { message_latency, write_margin, .. } = self.rules;
         let additions = [
-            (message_latency.is_some(), told),
+            (message_latency.is_some(), remote),
             (self.rules.bursts, bursts),
             (write_margin.is_some(), last),
         ];

@@ -22,7 +22,7 @@ pub struct Group {
     pub since: DramCycle,
     pub order: u64,
     /// Lowest score received from another controller; `u32::MAX`: none.
-    pub told: u32,
+    pub remote_score: u32,
     /// Requests, sorted by bank and, within a bank, grouped by row.
     pub members: Vec<Member>,
 }
@@ -105,7 +105,8 @@ impl Sorter {
         let group = &mut self.groups[id.index()];
         let members = std::mem::take(&mut group.members);
         let (since, order) = (queued.arrived, queued.order);
-        *group = Group { load, complete: load.is_none(), since, order, told: u32::MAX, members };
+        *group =
+            Group { load, complete: load.is_none(), since, order, remote_score: u32::MAX, members };
         if let Some(load) = load {
             self.by_load.insert(load, id);
         }

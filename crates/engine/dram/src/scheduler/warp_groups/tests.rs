@@ -84,13 +84,13 @@ fn outcome(policy: &str, script: &Script) -> Outcome {
 
 /// Returns all requests of a load to channel 0 at a cycle: (number, bank, row).
 fn whole(at: u64, load: u32, requests: &[(u32, u16, u32)]) -> Script {
-    let mut script = part(at, load, requests);
+    let mut script = incomplete(at, load, requests);
     script.push((at, 0, Event::End(load)));
     script
 }
 
 /// Returns requests as [`whole`] does, but more may follow.
-fn part(at: u64, load: u32, requests: &[(u32, u16, u32)]) -> Script {
+fn incomplete(at: u64, load: u32, requests: &[(u32, u16, u32)]) -> Script {
     let request = |&(id, bank, row)| Request { load, ..read(id, bank, row) };
     requests.iter().map(|place| (at, 0, Event::Request(request(place)))).collect()
 }
@@ -108,7 +108,7 @@ fn of_bank(bank: u16, outcome: &Outcome) -> Vec<u32> {
 }
 
 #[test]
-fn the_group_that_is_done_soonest_goes_first() {
+fn the_group_with_the_earliest_completion_goes_first() {
     let script = [whole(0, 1, &[(0, 0, 1), (1, 0, 2), (2, 0, 3)]), whole(0, 2, &[(3, 0, 4)])];
     assert_eq!(order("wg", &script.concat()), [3, 0, 1, 2]);
     assert_eq!(order("fr-fcfs", &script.concat()), [0, 1, 2, 3]);
@@ -145,7 +145,7 @@ fn the_slowest_bank_is_the_score() {
 /// Bank 0 has work for 12, so the group with a miss there finishes no earlier than the one with
 /// three in bank 1.
 #[test]
-fn what_is_already_selected_counts() {
+fn selected_requests_count() {
     let script = [
         whole(0, 1, &[(0, 0, 1), (1, 0, 2), (2, 0, 3), (3, 0, 4)]),
         whole(1, 2, &[(4, 0, 5), (5, 2, 1)]),
@@ -157,7 +157,7 @@ fn what_is_already_selected_counts() {
 
 /// Served requests no longer count: as above, 100 cycles later.
 #[test]
-fn what_is_served_does_not() {
+fn served_requests_do_not_count() {
     let script = [
         whole(0, 1, &[(0, 0, 1), (1, 0, 2), (2, 0, 3), (3, 0, 4)]),
         whole(200, 2, &[(4, 0, 5), (5, 2, 1)]),
@@ -168,7 +168,7 @@ fn what_is_served_does_not() {
 
 /// Row 1 is open, but row 2 will be open when the selected requests have been served.
 #[test]
-fn a_row_hit_is_one_by_then() {
+fn row_hits_are_predicted_after_the_selected_requests() {
     let script = [
         whole(0, 1, &[(0, 0, 1)]),
         whole(0, 2, &[(1, 0, 2)]),
@@ -182,7 +182,7 @@ fn a_row_hit_is_one_by_then() {
 
 /// A miss, and three hits: both finish after 3.
 #[test]
-fn among_equals_more_row_hits_then_the_older() {
+fn among_equals_more_row_hits_go_first_then_the_older() {
     let script = [
         whole(0, 1, &[(0, 0, 1)]),
         whole(20, 2, &[(1, 0, 2)]),
@@ -190,14 +190,14 @@ fn among_equals_more_row_hits_then_the_older() {
     ];
     assert_eq!(order("wg", &script.concat()), [0, 2, 3, 4, 1]);
     // The order in which the loads end makes no difference.
-    let mut script = part(0, 1, &[(0, 0, 1)]);
+    let mut script = incomplete(0, 1, &[(0, 0, 1)]);
     script.extend(whole(0, 2, &[(1, 0, 2)]));
     script.push((0, 0, Event::End(1)));
     assert_eq!(order("wg", &script), [0, 1]);
 }
 
 #[test]
-fn a_bank_takes_a_group_row_by_row_beginning_with_the_open_one() {
+fn a_bank_takes_a_group_row_by_row_starting_with_the_open_row() {
     let mut script = whole(0, 1, &[(0, 0, 7)]);
     script.extend(whole(20, 2, &[(1, 0, 5), (2, 0, 6), (3, 0, 7), (4, 0, 5)]));
     assert_eq!(order("wg", &script), [0, 3, 1, 4, 2]);
@@ -205,7 +205,7 @@ fn a_bank_takes_a_group_row_by_row_beginning_with_the_open_one() {
 
 #[test]
 fn a_group_waits_for_the_last_of_its_load() {
-    let script = [part(0, 1, &[(0, 0, 1)]), whole(0, 2, &[(1, 0, 2)])];
+    let script = [incomplete(0, 1, &[(0, 0, 1)]), whole(0, 2, &[(1, 0, 2)])];
     assert_eq!(order("wg", &script.concat()), [1, 0]);
     assert_eq!(order("fr-fcfs", &script.concat()), [0, 1]);
     let mut script = script.concat();
@@ -217,16 +217,19 @@ fn a_group_waits_for_the_last_of_its_load() {
 #[test]
 fn the_end_of_a_load_makes_its_group_eligible() {
     let mut script = whole(0, 9, &[(0, 0, 1), (1, 0, 2)]);
-    script.extend(part(0, 1, &[(2, 1, 1)]));
+    script.extend(incomplete(0, 1, &[(2, 1, 1)]));
     script.push((7, 0, Event::End(1)));
     assert_eq!(outcome("wg", &script).first_command(1), 7);
 }
 
 /// A request of a load whose end is known joins the waiting group.
 #[test]
-fn a_request_behind_the_end_of_its_load_is_of_a_complete_group() {
-    let script =
-        [whole(0, 9, &[(0, 0, 1), (1, 0, 2)]), whole(1, 1, &[(2, 0, 3)]), part(2, 1, &[(3, 0, 3)])];
+fn a_request_after_the_end_of_its_load_joins_a_complete_group() {
+    let script = [
+        whole(0, 9, &[(0, 0, 1), (1, 0, 2)]),
+        whole(1, 1, &[(2, 0, 3)]),
+        incomplete(2, 1, &[(3, 0, 3)]),
+    ];
     let outcome = outcome("wg", &script.concat());
     assert_eq!(outcome.orders[0], [0, 1, 2, 3]);
     assert_eq!(outcome.count(0, "incomplete_groups"), 0);
@@ -238,8 +241,12 @@ fn a_request_behind_the_end_of_its_load_is_of_a_complete_group() {
 /// request waits.
 #[test]
 fn an_idle_channel_takes_an_incomplete_group() {
-    let script =
-        [part(0, 1, &[(0, 0, 1)]), part(0, 2, &[(1, 0, 2)]), part(0, 1, &[(2, 0, 3)])].concat();
+    let script = [
+        incomplete(0, 1, &[(0, 0, 1)]),
+        incomplete(0, 2, &[(1, 0, 2)]),
+        incomplete(0, 1, &[(2, 0, 3)]),
+    ]
+    .concat();
     let outcome = outcome("wg", &script);
     assert_eq!(outcome.orders[0], [0, 2, 1]);
     assert_eq!(order("fr-fcfs", &script), [0, 1, 2]);
@@ -251,7 +258,7 @@ fn an_idle_channel_takes_an_incomplete_group() {
 #[test]
 fn a_full_queue_takes_an_incomplete_group() {
     let script =
-        [whole(0, 9, &[(0, 0, 1), (1, 0, 2), (2, 0, 3)]), part(3, 1, &[(3, 1, 1)])].concat();
+        [whole(0, 9, &[(0, 0, 1), (1, 0, 2), (2, 0, 3)]), incomplete(3, 1, &[(3, 1, 1)])].concat();
     let first = |read_queue| {
         let dram = Dram { read_queue, ..gddr5() };
         play(&dram, "wg", 1, &script, Stepping::Events).first_command(1)
@@ -264,9 +271,9 @@ fn a_full_queue_takes_an_incomplete_group() {
 /// As above, with requests that free their entries on assignment to a bank: request 0 has freed its
 /// own.
 #[test]
-fn a_queue_is_full_when_its_places_are_taken() {
+fn a_queue_is_full_when_its_entries_are_taken() {
     let script =
-        [whole(0, 9, &[(0, 0, 1), (1, 0, 2), (2, 0, 3)]), part(3, 1, &[(3, 1, 1)])].concat();
+        [whole(0, 9, &[(0, 0, 1), (1, 0, 2), (2, 0, 3)]), incomplete(3, 1, &[(3, 1, 1)])].concat();
     let first = |read_queue| {
         let dram = Dram { read_queue, picks_per_cycle: 1, ..gddr5() };
         play(&dram, "wg", 1, &script, Stepping::Events).first_command(1)
@@ -291,7 +298,7 @@ fn depth_is_how_far_ahead_groups_are_selected() {
 
 /// In a shared queue a write-back is a group of one, complete at once.
 #[test]
-fn what_has_no_load_is_a_group_of_one() {
+fn requests_without_a_load_are_groups_of_one() {
     let mut script = whole(0, 1, &[(0, 0, 1), (1, 0, 2)]);
     script.push((0, 0, Event::Request(write(2, 0, 3))));
     script.push((0, 0, Event::Request(write(3, 0, 4))));
@@ -313,14 +320,14 @@ fn short_groups_starve_a_long_one() {
 }
 
 /// Channel 0 is busy with row misses of bank 0; then it may select load 5, two misses, or load 6,
-/// one. Channel 1 has selected its requests of load 5, `others` misses, at `told`.
-fn coordinated(told: u64, others: u32) -> Script {
+/// one. Channel 1 has selected its requests of load 5, `others` misses, at `sent_at`.
+fn coordinated(sent_at: u64, others: u32) -> Script {
     let theirs: Vec<_> = (0..others).map(|id| (100 + id, 0, id)).collect();
     let mut script = [
         whole(0, 9, &[(0, 0, 1), (1, 0, 2)]),
         whole(2, 5, &[(2, 0, 3), (3, 0, 4)]),
         whole(2, 6, &[(4, 0, 5)]),
-        on_channel(1, whole(told, 5, &theirs)),
+        on_channel(1, whole(sent_at, 5, &theirs)),
     ]
     .concat();
     script.sort_by_key(|&(at, ..)| at);
@@ -332,7 +339,7 @@ fn pair(policy: &str, script: &Script) -> Outcome {
 }
 
 #[test]
-fn controllers_hurry_for_what_others_have_selected() {
+fn controllers_prioritise_groups_selected_elsewhere() {
     let outcome = pair("wg-m", &coordinated(3, 1));
     assert_eq!(outcome.orders[0], [0, 1, 2, 3, 4]);
     assert_eq!(outcome.count(0, "score_hits"), 1);
@@ -345,7 +352,7 @@ fn controllers_hurry_for_what_others_have_selected() {
 
 /// Bank 0 can take a group at 29, when request 1 has begun.
 #[test]
-fn messages_take_their_time() {
+fn messages_arrive_after_their_latency() {
     let order = |policy: &str| pair(policy, &coordinated(3, 1)).orders.remove(0);
     assert_eq!(order("wg-m(message_latency=26)"), [0, 1, 2, 3, 4]);
     assert_eq!(order("wg-m(message_latency=27)"), [0, 1, 4, 2, 3]);
@@ -353,8 +360,9 @@ fn messages_take_their_time() {
 
 /// The first request of load 5 arrives at 2, so a message received at 2 concerned no group here.
 #[test]
-fn messages_are_about_groups_that_wait() {
-    let order = |told| pair("wg-m(message_latency=1)", &coordinated(told, 1)).orders.remove(0);
+fn messages_apply_to_waiting_groups_only() {
+    let order =
+        |sent_at| pair("wg-m(message_latency=1)", &coordinated(sent_at, 1)).orders.remove(0);
     assert_eq!(order(1), [0, 1, 4, 2, 3]);
     assert_eq!(order(2), [0, 1, 2, 3, 4]);
 }
@@ -362,7 +370,7 @@ fn messages_are_about_groups_that_wait() {
 /// Load 5 would finish here after 9, including the request in service. A score of 6 from another
 /// controller lets load 6, done after 6 and younger, go second; 9 or 12 changes nothing.
 #[test]
-fn only_a_sooner_end_elsewhere_lowers_a_score() {
+fn only_an_earlier_completion_elsewhere_lowers_a_score() {
     let order = |others| pair("wg-m", &coordinated(3, others)).orders.remove(0);
     assert_eq!(order(2), [0, 1, 2, 3, 4]);
     assert_eq!(order(3), [0, 1, 4, 2, 3]);
@@ -380,7 +388,7 @@ fn only_a_sooner_end_elsewhere_lowers_a_score() {
 }
 
 #[test]
-fn the_soonest_of_several_counts() {
+fn the_earliest_completion_counts() {
     let mut script = coordinated(3, 1);
     let theirs = [(200, 0, 1), (201, 0, 2), (202, 0, 3), (203, 0, 4)];
     script.extend(on_channel(2, whole(4, 5, &theirs)));
@@ -406,7 +414,7 @@ fn a_row_serves_an_efficient_burst_before_it_is_closed() {
 
 /// Six banks with work make a burst of four efficient.
 #[test]
-fn a_longer_burst_gives_way() {
+fn a_row_past_its_minimum_burst_may_be_closed() {
     let busy = |id: u32| {
         let request = Request { bursts: 200, ..read(id, id as u16, 1) };
         (0, 0, Event::Request(request))
@@ -446,7 +454,7 @@ fn banks_choose_again_when_the_efficient_burst_changes() {
 /// The row has served eight and its next hit waits for tCCD when five banks receive work: four are
 /// efficient.
 #[test]
-fn banks_choose_again_when_others_get_work() {
+fn banks_choose_again_when_other_banks_receive_work() {
     let first = Request { bursts: 8, load: 1, ..read(0, 0, 1) };
     let mut script = vec![(0, 0, Event::Request(first)), (0, 0, Event::End(1))];
     script.extend(whole(20, 2, &[(1, 0, 1), (2, 0, 1), (3, 0, 1), (4, 0, 1)]));
@@ -478,7 +486,7 @@ fn near_a_drain_groups_with_one_request_left_go_first() {
 }
 
 #[test]
-fn the_ends_of_loads_are_asked_for() {
+fn load_ends_are_requested_from_the_machine() {
     for policy in ["wg", "wg-m", "wg-bw", "wg-w"] {
         let family = SCHEDULERS.build(policy, &context(&gddr5())).unwrap();
         assert_eq!(family.needs(), Needs { load_ends: true, ..Needs::default() });
@@ -532,7 +540,7 @@ proptest! {
     /// All requests are served, legally and without superfluous steps, whenever loads end, or
     /// never.
     #[test]
-    fn groups_are_served_however_loads_end(script in scripts()) {
+    fn groups_are_served_whenever_loads_end(script in scripts()) {
         for dram in [gddr5(), hbm2()] {
             for policy in ["wg", "wg-m", "wg-bw(depth=2)", "wg-w(message_latency=30)"] {
                 let events = play(&dram, policy, 2, &script, Stepping::Events);

@@ -32,7 +32,7 @@ fn the_last_request_of_a_warp_goes_first_among_row_hits() {
 
 /// Request 0 begins, 2 follows it, and 4 is then the last of warp 0; likewise for warp 1.
 #[test]
-fn a_warp_once_begun_is_finished() {
+fn a_started_warp_is_finished_first() {
     let queue: Vec<_> = (0..6).map(|id| of(id, 0, 1, id % 2)).collect();
     assert_eq!(order("fr-fcfs", &queue), [0, 1, 2, 3, 4, 5]);
     let run = run(&gddr5(), "warped-mc", &queue);
@@ -44,7 +44,7 @@ fn a_warp_once_begun_is_finished() {
 
 /// Request 6 arrives after 0 has been read, and is the only one of its warp; then warp 0 continues.
 #[test]
-fn a_last_request_comes_between_and_the_warp_goes_on() {
+fn a_last_request_interrupts_a_warp() {
     let mut queue: Vec<_> = (0..6).map(|id| (0, of(id, 0, 1, id % 2))).collect();
     queue.push((13, of(6, 0, 1, 7)));
     assert_eq!(order_beside(&gddr5(), "fr-fcfs", &queue, &[]), [0, 1, 2, 3, 4, 5, 6]);
@@ -54,7 +54,7 @@ fn a_last_request_comes_between_and_the_warp_goes_on() {
 /// A refresh closes the row while 0 is served. Warp 0 then no longer precedes older requests,
 /// whether the row is opened for 4, the last of its warp, or for another.
 #[test]
-fn what_follows_is_forgotten_when_the_row_is_opened_again() {
+fn reopening_a_row_resets_its_medium_priorities() {
     let mut dram = gddr5();
     (dram.timing.trefi, dram.timing.trfc) = (1000, 50);
     let of = |id, warp| (980, Request { bursts: 6, ..of(id, 0, 1, warp) });
@@ -77,7 +77,7 @@ fn the_row_of_the_highest_score_is_opened() {
 
 /// Requests 2 and 3 score. When 0 is scheduled, 1 does too.
 #[test]
-fn of_rows_of_equal_score_that_of_the_oldest_request_is_opened() {
+fn among_equal_scores_the_row_of_the_oldest_request_is_opened() {
     let queue = [of(0, 1, 9, 0), of(1, 0, 1, 0), of(2, 0, 2, 1), of(3, 0, 3, 2)];
     assert_eq!(order("fr-fcfs", &queue), [1, 0, 2, 3]);
     assert_eq!(order("warped-mc", &queue), [2, 0, 1, 3]);
@@ -127,7 +127,7 @@ fn a_score_saturates_at_four_bits() {
 /// Four requests score for row 1 when it is chosen. A refresh closes it before they are served, and
 /// row 2 has a score of one.
 #[test]
-fn the_score_of_a_row_that_is_opened_is_zeroed() {
+fn opening_a_row_resets_its_score() {
     let mut dram = gddr5();
     (dram.timing.trefi, dram.timing.trfc) = (100, 50);
     let long = |id| (80, Request { bursts: 6, ..of(id, 0, 1, id) });
@@ -154,7 +154,7 @@ fn banks_of_last_requests_go_first() {
 /// Both banks' rows are open at 100. Bank 1's warp, once started, keeps the bus; bank 0 has a new
 /// warp each time.
 #[test]
-fn banks_of_warps_that_have_begun_go_before_others() {
+fn banks_of_started_warps_go_first() {
     let mut dram = gddr5();
     dram.timing.tccdl = dram.timing.tccds;
     let mut queue = vec![(0, of(0, 0, 4, 8)), (0, of(1, 1, 5, 9))];
@@ -168,7 +168,7 @@ fn banks_of_warps_that_have_begun_go_before_others() {
 /// A request in service keeps its priority at scheduling: 3 is the last of its warp, and its bursts
 /// precede those of 2.
 #[test]
-fn a_bank_keeps_the_priority_of_what_it_serves() {
+fn a_bank_keeps_the_priority_of_its_request_in_service() {
     let mut dram = gddr5();
     dram.timing.tccdl = dram.timing.tccds;
     let long = |id, bank, warp| (100, Request { bursts: 3, ..of(id, bank, 4, warp) });
@@ -215,7 +215,7 @@ fn separate_writes_have_no_priority() {
 /// slot as the last of its warp. Request 1 becomes known as the last one at 50, and 3 has its slot
 /// from 20 on; 2, which has waited longer, scores no less.
 #[test]
-fn late_news_of_a_request_that_is_gone_are_nothing_to_the_next() {
+fn late_updates_do_not_affect_the_next_request_in_a_slot() {
     let queue = [
         (0, Request { bursts: 25, ..of(0, 0, 9, 8) }),
         (0, of(1, 1, 1, 0)),
@@ -227,7 +227,7 @@ fn late_news_of_a_request_that_is_gone_are_nothing_to_the_next() {
 }
 
 #[test]
-fn picks_per_cycle_takes_the_machines_place() {
+fn picks_per_cycle_replaces_the_machines() {
     assert_eq!(activation_beside_a_blocked_bank("warped-mc"), 20);
     assert_eq!(activation_beside_a_blocked_bank("warped-mc(picks_per_cycle=1)"), 21);
 }

@@ -128,12 +128,12 @@ impl Format {
         match self {
             Format::Csv(_) | Format::Words(_) | Format::DramSim3 => None,
             Format::Levels(_) => {
-                Some("indices of levels: taken as they are, without the address map and its hashes")
+                Some("indices of levels are used directly, without the address map and its hashes")
             }
             Format::Instructions => Some(
-                "an instruction trace: loads and write-backs, without caches and the time of other instructions",
+                "an instruction trace is read as loads and write-backs, without caches and the time of other instructions",
             ),
-            Format::Stl => Some("times of the trace: cycles of the command clock"),
+            Format::Stl => Some("times of the trace are cycles of the command clock"),
         }
     }
 }
@@ -164,7 +164,7 @@ fn of_levels(text: &[u8], count: usize) -> Result<Access, Problem> {
 /// Parses `3 20734016 20734080`.
 fn of_instruction(text: &[u8]) -> Result<Accesses, Problem> {
     const EXPECTED: &str =
-        "a number of instructions, the address of a load, and perhaps that of a write-back";
+        "a number of instructions, the address of a load, and optionally that of a write-back";
     let mut words = words(text);
     let mut next = || words.next().ok_or_else(|| Problem::new(EXPECTED, text));
     number::<u64>(next()?, "a number of instructions")?;
@@ -320,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn formats_are_told_by_their_first_line() {
+    fn the_first_line_determines_the_format() {
         let of = |text: &str| Format::of(text.as_bytes()).unwrap().1.map(|accesses| accesses.first);
         assert_eq!(of("op,address"), None);
         assert_eq!(of("0x1f40 R"), Some(at(0x1f40, false)));
@@ -361,7 +361,7 @@ mod tests {
     }
 
     #[test]
-    fn an_instruction_is_a_load_and_perhaps_a_write_back() {
+    fn an_instruction_is_a_load_and_optionally_a_write_back() {
         let of = |text: &str| Format::of(text.as_bytes()).unwrap().1.unwrap();
         let load = Accesses { first: at(20_734_016, false), second: None };
         assert_eq!(of("3 20734016"), load);
@@ -370,7 +370,7 @@ mod tests {
     }
 
     #[test]
-    fn every_word_for_an_operation_is_known() {
+    fn every_operation_word_is_parsed() {
         for (words, write) in [
             (["R", "rd", "Read", "LD", "P_MEM_RD"], false),
             (["W", "WR", "write", "ST", "P_MEM_WR"], true),

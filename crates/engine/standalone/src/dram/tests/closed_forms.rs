@@ -61,7 +61,7 @@ fn refresh_takes_its_share_of_a_sequential_stream() {
 /// Every request goes to a closed row of a separate bank, and the queue is never full: all enter at
 /// their cycles, and the last takes as long as an isolated one.
 #[test]
-fn below_saturation_the_rate_is_exactly_the_one_asked() {
+fn below_saturation_the_rate_is_exact() {
     let device = li2015(&["dram.timing.trrds=6"]);
     let stream = |rate: &str, requests| Stream {
         rate: Some(RateText::parse(rate).unwrap()),
@@ -95,7 +95,7 @@ fn above_saturation_requests_are_late() {
 
 /// An isolated read and an isolated write: activation, command to data, data.
 #[test]
-fn a_lone_request_takes_its_latency() {
+fn an_isolated_request_takes_its_latency() {
     let device = li2015(&[]);
     let with_reads = |reads| Stream {
         origin: Origin::Pattern {
@@ -123,7 +123,7 @@ fn a_larger_request_takes_more_column_commands() {
 }
 
 #[test]
-fn about_so_many_of_the_requests_read() {
+fn the_fraction_of_reads_is_drawn() {
     let with_reads = |reads| {
         let Stream { origin, .. } = pattern(Pattern::Random, 4, 20_000);
         let Origin::Pattern { pattern, locality, channels, mix } = origin else { unreachable!() };
@@ -187,7 +187,7 @@ fn channels_do_not_wait_for_each_other() {
 }
 
 #[test]
-fn a_run_is_the_same_again_and_another_with_another_seed() {
+fn a_run_is_reproducible_by_its_seed() {
     let seeded = |seed| {
         let mix = Mix { requests: 2000, reads: 0.5, seed };
         let pattern = Pattern::Random;
@@ -200,7 +200,7 @@ fn a_run_is_the_same_again_and_another_with_another_seed() {
 
 /// Addresses 256 bytes apart rotate over the six channels of li2015.
 #[test]
-fn strided_addresses_go_where_the_map_says() {
+fn strided_addresses_follow_the_map() {
     let origin = Origin::Strided { stride: 256, mix: mix(6 * 64) };
     let channels = run_with(&li2015(&[]), "fr-fcfs", &stream(origin)).unwrap().channels;
     let served: Vec<u64> = channels.iter().map(|c| c.counts.read_requests).collect();
@@ -215,7 +215,7 @@ fn strided_addresses_go_where_the_map_says() {
 }
 
 #[test]
-fn progress_hears_of_every_request_and_may_end_the_run() {
+fn progress_covers_every_request_and_may_end_the_run() {
     let stream = pattern(Pattern::Sequential, 1, 100_000);
     let mut heard = 0;
     let mut count = |served| {
@@ -231,7 +231,7 @@ fn progress_hears_of_every_request_and_may_end_the_run() {
 /// Loads of four requests from many warps, over two channels: nothing is lost, and the result is
 /// reproducible.
 #[test]
-fn every_scheduler_serves_everything() {
+fn every_scheduler_serves_every_request() {
     let mix = Mix { requests: 3000, reads: 0.7, seed: 5 };
     let (pattern, locality, channels) = (Pattern::Random, 2, 2);
     let stream = Stream {

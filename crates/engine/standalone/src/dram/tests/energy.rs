@@ -44,7 +44,7 @@ fn the_row_of_all_channels_has_the_energy_of_each() {
 }
 
 #[test]
-fn energy_that_is_not_known_is_null() {
+fn unknown_energy_is_null() {
     let rows = rows(outcome(&["dram.power.idd3n=0"]));
     let names = columns().into_iter().map(|column| column.name);
     let names: Vec<String> = names.filter(|name| name.starts_with("energy")).collect();

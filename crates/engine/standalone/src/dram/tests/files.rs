@@ -60,7 +60,7 @@ fn the_same_accesses_in_any_format_are_the_same_run() {
 
 /// Compares the positions of addresses under their map with those of the indices of levels.
 #[test]
-fn indices_of_levels_lead_to_the_place_of_the_address_with_the_same_fields() {
+fn indices_of_levels_and_addresses_agree() {
     for (standard, levels) in [
         ("gddr5", &["R 0,3,2,77,5", "W 0,1,0,77,9"][..]),
         ("gddr6", &["R 0,0,3,2,77,5", "W 0,0,1,0,77,9"]),
@@ -128,7 +128,7 @@ fn a_trace_of_dramsys_has_its_cycles_and_sizes() {
 
 /// Reads the sample files of users, if available.
 #[test]
-fn files_as_people_have_them_are_served() {
+fn sample_files_are_served() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../../shared/cases/streams");
     if !folder.is_dir() {
         eprintln!("skipped: no {}", folder.display());
@@ -166,7 +166,7 @@ fn a_file_may_be_compressed() {
 
 /// Two reads of one bank, the second long after the first is done.
 #[test]
-fn accesses_come_at_their_cycles_unless_a_rate_is_asked() {
+fn accesses_arrive_at_their_cycles_without_a_rate() {
     let file = write("a.txt", "0x0 READ 100\n0x100000 READ 5000\n");
     let device = li2015(&["dram.channels=1"]);
     let timed = run_one(&device, &from(&file.path));
@@ -178,7 +178,7 @@ fn accesses_come_at_their_cycles_unless_a_rate_is_asked() {
 }
 
 #[test]
-fn a_size_in_the_file_goes_before_the_streams() {
+fn a_size_in_the_file_overrides_the_streams() {
     let reads =
         |content| -> u64 { counts(content).iter().map(|channel| channel.total().reads).sum() };
     assert_eq!(reads("op,address,bytes\nR,0,256\nR,512,32\n"), 4 + 1);
@@ -192,7 +192,7 @@ fn an_access_is_the_aligned_block_around_its_address() {
 }
 
 #[test]
-fn who_asks_is_in_the_file_or_counted_up() {
+fn sources_come_from_the_file_or_round_robin() {
     let device = li2015(&["dram.channels=1"]);
     let requests = |content: &str, sources| {
         let file = write("a.csv", content);

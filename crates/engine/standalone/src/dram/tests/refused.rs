@@ -47,7 +47,7 @@ fn an_address_out_of_range_is_named_with_its_line() {
 }
 
 #[test]
-fn a_file_without_accesses_or_that_is_not_there() {
+fn missing_and_empty_files_are_refused() {
     for content in ["", "# nothing\n\n"] {
         refuses(&from(&write("a.txt", content).path), &["a.txt: no accesses"]);
     }
@@ -56,7 +56,7 @@ fn a_file_without_accesses_or_that_is_not_there() {
 }
 
 #[test]
-fn a_file_of_anything_else_is_refused_without_reading_it_all() {
+fn an_unknown_file_is_refused_by_its_first_line() {
     refuses(&from(&write("a.bin", vec![b'x'; 1 << 20]).path), &["a.bin:1:", "4096 bytes"]);
     refuses(&from(&write("a.bin", [0u8, 255, 10, 13]).path), &["a.bin:1:"]);
 }

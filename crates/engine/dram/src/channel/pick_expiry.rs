@@ -4,15 +4,15 @@ use crate::sets::{BankSet, one};
 use warpmem_sim::{BankId, DramCycle};
 
 /// The cycle, by bank, from which the scheduler's choice may change without an event at the bank.
-pub(super) struct ChoiceEnds {
+pub(super) struct PickExpiry {
     /// A lower bound of `ends`.
     first: DramCycle,
     ends: Box<[DramCycle]>,
 }
 
-impl ChoiceEnds {
-    pub fn new(banks: usize) -> ChoiceEnds {
-        ChoiceEnds { first: DramCycle::NEVER, ends: vec![DramCycle::NEVER; banks].into() }
+impl PickExpiry {
+    pub fn new(banks: usize) -> PickExpiry {
+        PickExpiry { first: DramCycle::NEVER, ends: vec![DramCycle::NEVER; banks].into() }
     }
 
     /// Returns a lower bound of the next cycle in which a choice expires.
