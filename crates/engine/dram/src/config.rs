@@ -225,7 +225,7 @@ impl Dram {
         self.bus_bytes * self.burst_length
     }
 
-    /// Returns the command clock cycles for which one column command occupies the data bus.
+    /// Returns the data-bus occupancy of one column command, command clock cycles.
     pub fn burst_cycles(&self) -> u32 {
         self.burst_length / self.transfers_per_clock
     }

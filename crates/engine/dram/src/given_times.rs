@@ -12,7 +12,7 @@ pub struct GivenTimes {
     pub own: BTreeMap<String, GivenTime>,
 }
 
-/// Unit in which one time was given.
+/// Unit of one time as given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GivenTime {
     Picoseconds(u64),

@@ -62,7 +62,7 @@ section! {
         /// the others. Empty: slices are spread evenly.
         memory_nodes: Vec<u32> = &[];
         /// Packets that an input may send per cycle, to different outputs, in order of the outputs'
-        /// numbers. After that many, it is busy for as many cycles as the last one has flits.
+        /// numbers. The last of them occupies the input for one cycle per flit.
         input_speedup: u32 = 1, in 1..=256, unit "packets";
         /// Capacity of an input port.
         input_buffer: u32, in 1..=ENTRIES, unit "packets";

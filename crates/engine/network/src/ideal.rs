@@ -71,7 +71,7 @@ impl Output {
 struct Packet {
     request: u32,
     source: SourceId,
-    /// Network cycle in which it left its source.
+    /// Network cycle of its departure from the source.
     departed: NetworkCycle,
     /// Network cycles that it waited there.
     wait: u64,

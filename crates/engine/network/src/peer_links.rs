@@ -8,7 +8,7 @@ use warpmem_sim::{Context, NetworkClock, NetworkCycle, PortId, bits};
 struct Link {
     from: PortId,
     to: PortId,
-    /// First cycle in which it can take another packet.
+    /// First cycle in which it accepts another packet.
     free: NetworkCycle,
 }
 
@@ -70,8 +70,8 @@ impl PeerLinks {
         next.min()
     }
 
-    /// Sends the packets that the link of a slice can take; returns the cycle in which it can take
-    /// the next one. A link without room at its end is woken when there is some.
+    /// Sends the packets that the link of a slice can take; returns the cycle of the next attempt.
+    /// A link without room at its end is woken when there is some.
     fn step_link(
         &mut self,
         slice: usize,

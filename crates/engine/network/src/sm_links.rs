@@ -10,7 +10,7 @@ struct End {
     from: PortId,
     /// Port that receives messages.
     to: PortId,
-    /// First cycles in which it can send, and take, the next message.
+    /// First cycles in which it can send and receive the next message.
     sends: NetworkCycle,
     takes: NetworkCycle,
 }
@@ -44,8 +44,8 @@ pub struct SmLinkTimes {
 }
 
 impl SmLinks {
-    /// Builds the links. `ports` gives, by SM, the port in which it sends and the one in which it
-    /// takes. `unit` is the number of the links in the network domain.
+    /// Builds the links. `ports` gives the sending and the receiving port by SM. `unit` is the
+    /// number of the links in the network domain.
     pub fn new(
         direction: Direction,
         unit: usize,
@@ -78,8 +78,8 @@ impl SmLinks {
         order.filter_map(|sm| self.send(sm, cycle, ctx)).min()
     }
 
-    /// Sends the messages of SM `sm` that can leave; returns the cycle in which it can continue. If
-    /// the other end lacks room, it is woken when there is some.
+    /// Sends the messages of SM `sm` that can leave; returns the cycle of the next attempt. If the
+    /// other end lacks room, the SM is woken when there is some.
     fn send(&mut self, sm: usize, cycle: NetworkCycle, ctx: &mut Context) -> Option<NetworkCycle> {
         let now = self.clock.at(cycle);
         let from = self.ends[sm].from;

@@ -188,10 +188,6 @@ mod tests {
     use crate::tests::harness::*;
     use crate::{Channel, Request};
 
-    fn from(sm: u16, id: u32, bank: u16, row: u32) -> Request {
-        Request { sm, ..read(id, bank, row) }
-    }
-
     /// Returns requests that serve SM 0 twice and SM 1 once within the first 100 cycles.
     fn history() -> Vec<(u64, Request)> {
         vec![(0, from(0, 0, 0, 1)), (0, from(0, 1, 1, 1)), (40, from(1, 2, 2, 1))]

@@ -133,10 +133,6 @@ mod tests {
     use crate::Request;
     use crate::tests::harness::*;
 
-    fn from(sm: u16, id: u32, bank: u16, row: u32) -> Request {
-        Request { sm, ..read(id, bank, row) }
-    }
-
     /// Returns nine row hits of SM 0 and a request of SM 1 to another row.
     fn hits_and_a_victim() -> Vec<Request> {
         (0..9).map(|id| from(0, id, 0, 1)).chain([from(1, 9, 0, 2)]).collect()

@@ -134,18 +134,9 @@ mod tests {
     use crate::tests::harness::*;
     use crate::{Channel, CommandKind, Dram, Request};
 
-    /// Returns a read of a warp.
-    fn of(id: u32, bank: u16, row: u32, warp: u32) -> Request {
-        Request { warp, ..read(id, bank, row) }
-    }
-
-    fn order(policy: &str, requests: &[Request]) -> Vec<u32> {
-        run(&gddr5(), policy, requests).order()
-    }
-
     #[test]
     fn the_warp_with_fewest_pending_requests_goes_first() {
-        let queue = [of(0, 0, 1, 0), of(1, 0, 1, 0), of(2, 0, 2, 1)];
+        let queue = [of_warp(0, 0, 1, 0), of_warp(1, 0, 1, 0), of_warp(2, 0, 2, 1)];
         assert_eq!(order("fr-fcfs", &queue), [0, 1, 2]);
         let run = run(&gddr5(), "div-first", &queue);
         assert_eq!(run.order(), [2, 0, 1]);
@@ -157,8 +148,13 @@ mod tests {
     /// although row 1 is open.
     #[test]
     fn counts_fall_as_requests_are_scheduled_and_row_hits_do_not_matter() {
-        let queue =
-            [of(0, 0, 1, 0), of(1, 0, 2, 0), of(2, 0, 1, 0), of(3, 0, 3, 1), of(4, 0, 1, 1)];
+        let queue = [
+            of_warp(0, 0, 1, 0),
+            of_warp(1, 0, 2, 0),
+            of_warp(2, 0, 1, 0),
+            of_warp(3, 0, 3, 1),
+            of_warp(4, 0, 1, 1),
+        ];
         assert_eq!(order("fr-fcfs", &queue), [0, 2, 4, 1, 3]);
         let run = run(&gddr5(), "div-first", &queue);
         assert_eq!(run.order(), [3, 4, 0, 1, 2]);
@@ -167,25 +163,25 @@ mod tests {
 
     #[test]
     fn among_equal_warps_the_oldest_request_goes_first() {
-        let queue = [of(0, 0, 1, 0), of(1, 0, 2, 1), of(2, 0, 1, 2)];
+        let queue = [of_warp(0, 0, 1, 0), of_warp(1, 0, 2, 1), of_warp(2, 0, 1, 2)];
         assert_eq!(order("fr-fcfs", &queue), [0, 2, 1]);
         assert_eq!(order("div-first", &queue), [0, 1, 2]);
     }
 
     #[test]
     fn requests_in_other_channels_count() {
-        let queue = [(0, of(0, 0, 1, 0)), (0, of(1, 0, 2, 1))];
+        let queue = [(0, of_warp(0, 0, 1, 0)), (0, of_warp(1, 0, 2, 1))];
         let beside =
             |elsewhere: &[Request]| run_beside(&gddr5(), "div-first", &queue, elsewhere).order();
         assert_eq!(beside(&[]), [0, 1]);
-        assert_eq!(beside(&[of(9, 0, 1, 0)]), [1, 0]);
+        assert_eq!(beside(&[of_warp(9, 0, 1, 0)]), [1, 0]);
     }
 
     /// A write-back has no waiting warp and waits for all others.
     #[test]
     fn write_backs_go_last_in_one_queue() {
         let back = Request { sm: Request::NO_SOURCE, warp: u32::MAX, ..write(0, 0, 1) };
-        let queue = [back, of(1, 0, 2, 0), of(2, 0, 2, 0)];
+        let queue = [back, of_warp(1, 0, 2, 0), of_warp(2, 0, 2, 0)];
         assert_eq!(run(&gddr3(), "div-first", &queue).order(), [1, 2, 0]);
     }
 
@@ -200,8 +196,12 @@ mod tests {
     /// one, whose row waits for tRAS.
     #[test]
     fn a_bank_chooses_again_when_a_sibling_in_another_is_scheduled() {
-        let queue =
-            [(0, of(0, 0, 1, 0)), (13, of(1, 0, 1, 2)), (13, of(2, 0, 2, 1)), (13, of(3, 1, 5, 2))];
+        let queue = [
+            (0, of_warp(0, 0, 1, 0)),
+            (13, of_warp(1, 0, 1, 2)),
+            (13, of_warp(2, 0, 2, 1)),
+            (13, of_warp(3, 1, 5, 2)),
+        ];
         assert_eq!(first_hit("div-first", &queue), 15);
     }
 
@@ -210,13 +210,13 @@ mod tests {
     #[test]
     fn a_bank_chooses_again_when_a_sibling_in_another_arrives() {
         let queue = [
-            (0, of(0, 0, 1, 0)),
-            (0, Request { bursts: 30, ..of(9, 1, 1, 9) }),
-            (13, of(1, 0, 1, 2)),
-            (13, of(2, 0, 2, 1)),
-            (20, of(3, 1, 1, 1)),
+            (0, of_warp(0, 0, 1, 0)),
+            (0, Request { bursts: 30, ..of_warp(9, 1, 1, 9) }),
+            (13, of_warp(1, 0, 1, 2)),
+            (13, of_warp(2, 0, 2, 1)),
+            (20, of_warp(3, 1, 1, 1)),
         ];
-        let log = run_beside(&gddr5(), "div-first", &queue, &[of(99, 0, 1, 2)]).log;
+        let log = run_beside(&gddr5(), "div-first", &queue, &[of_warp(99, 0, 1, 2)]).log;
         let served = log.iter().find(|command| command.request == Some(1)).unwrap();
         assert!((20..23).contains(&served.cycle), "{served:?}");
     }
@@ -228,10 +228,11 @@ mod tests {
         let dram = Dram { channels: 2, ..gddr5() };
         let context = SchedulerContext { dram, ..context(&gddr5()) };
         let mut channels = Channel::family(&context, "div-first").unwrap();
-        let long = |id, bank, bursts, warp| Request { bursts, ..of(id, bank, 1, warp) };
-        let beside = [long(10, 0, 3, 9), of(3, 0, 1, 1), long(11, 1, 60, 10), of(12, 1, 1, 0)];
+        let long = |id, bank, bursts, warp| Request { bursts, ..of_warp(id, bank, 1, warp) };
+        let beside =
+            [long(10, 0, 3, 9), of_warp(3, 0, 1, 1), long(11, 1, 60, 10), of_warp(12, 1, 1, 0)];
         beside.iter().for_each(|&request| channels[1].push(DramCycle::ZERO, request));
-        let queue = [of(0, 0, 9, 8), of(1, 0, 1, 0), of(2, 0, 2, 1)];
+        let queue = [of_warp(0, 0, 9, 8), of_warp(1, 0, 1, 0), of_warp(2, 0, 2, 1)];
         queue.iter().for_each(|&request| channels[0].push(DramCycle::ZERO, request));
         let mut order = Vec::new();
         for now in (0..200).map(at) {
@@ -246,11 +247,11 @@ mod tests {
     #[test]
     fn updates_take_effect_after_their_latency() {
         let queue = [
-            (0, of(0, 0, 1, 0)),
-            (13, of(1, 0, 2, 1)),
-            (13, of(2, 0, 1, 2)),
-            (13, of(3, 1, 1, 1)),
-            (13, of(4, 1, 1, 1)),
+            (0, of_warp(0, 0, 1, 0)),
+            (13, of_warp(1, 0, 2, 1)),
+            (13, of_warp(2, 0, 1, 2)),
+            (13, of_warp(3, 1, 1, 1)),
+            (13, of_warp(4, 1, 1, 1)),
         ];
         assert_eq!(first_hit("div-first", &queue), 15);
         assert_eq!(first_hit("div-first(wet_latency=5)", &queue), 18);
@@ -260,7 +261,7 @@ mod tests {
     /// The first request is scheduled before the table knows it; the second waits for the row.
     #[test]
     fn choices_by_stale_counts_are_counted() {
-        let queue = [of(0, 0, 1, 0), of(1, 0, 1, 1)];
+        let queue = [of_warp(0, 0, 1, 0), of_warp(1, 0, 1, 1)];
         let stale = |policy| run(&gddr5(), policy, &queue).counted("wet_stale");
         assert_eq!(stale("div-first"), 0);
         assert_eq!(stale("div-first(wet_latency=5)"), 1);
@@ -269,7 +270,7 @@ mod tests {
     /// Warps 0 and 3 share an alias of one bit.
     #[test]
     fn aliases_are_taken_for_one_warp() {
-        let queue = [of(0, 0, 1, 0), of(1, 0, 1, 0), of(2, 0, 2, 3)];
+        let queue = [of_warp(0, 0, 1, 0), of_warp(1, 0, 1, 0), of_warp(2, 0, 2, 3)];
         assert_eq!(order("div-first(wat_bits=10)", &queue), [2, 0, 1]);
         assert_eq!(order("div-first(wat_bits=1)", &queue), [0, 1, 2]);
     }
@@ -293,9 +294,11 @@ mod tests {
     /// No bound: warps with one pending request pass one with two, as long as they arrive.
     #[test]
     fn a_warp_with_two_pending_starves() {
-        let mut queue = vec![(0, of(0, 0, 1, 0))];
-        queue.extend((1..40u32).map(|n| (u64::from(n.saturating_sub(2)) * 30, of(n, 0, 1 + n, n))));
-        let order = |policy| run_beside(&gddr5(), policy, &queue, &[of(99, 0, 1, 0)]).order();
+        let mut queue = vec![(0, of_warp(0, 0, 1, 0))];
+        queue.extend(
+            (1..40u32).map(|n| (u64::from(n.saturating_sub(2)) * 30, of_warp(n, 0, 1 + n, n))),
+        );
+        let order = |policy| run_beside(&gddr5(), policy, &queue, &[of_warp(99, 0, 1, 0)]).order();
         assert_eq!(order("fr-fcfs")[0], 0);
         assert_eq!(order("div-first").last(), Some(&0));
     }

@@ -307,7 +307,7 @@ pub enum Event {
     /// [`Scheduler::rank`] let another bank issue than the round robin would have.
     Overtaken,
     /// More requests wait in the L2 for the data of the request in `slot`: `merges` in total by the
-    /// updates received, of which those added since the last update had waited `age` DRAM cycles in
+    /// updates received. The requests added since the last update had waited `age` DRAM cycles in
     /// total when this one was sent.
     Merged { slot: Slot, merges: u32, age: u64 },
     /// No more requests of this load will arrive in this channel.

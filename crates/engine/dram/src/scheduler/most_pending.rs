@@ -38,10 +38,6 @@ mod tests {
         rows.iter().zip(0..).map(|(&row, id)| read(id, 0, row)).collect()
     }
 
-    fn order(policy: &str, requests: &[Request]) -> Vec<u32> {
-        run(&gddr5(), policy, requests).order()
-    }
-
     #[test]
     fn the_row_with_most_waiting_requests_goes_first() {
         let queue = rows(&[1, 2, 2]);

@@ -193,10 +193,6 @@ mod tests {
     use crate::Request;
     use crate::tests::harness::*;
 
-    fn from(sm: u16, id: u32, bank: u16, row: u32) -> Request {
-        Request { sm, ..read(id, bank, row) }
-    }
-
     /// Returns seven row hits of SM 0, of which five are marked, and one marked request of SM 1.
     fn hits_and_a_victim() -> Vec<Request> {
         (0..7).map(|id| from(0, id, 0, 1)).chain([from(1, 7, 0, 2)]).collect()

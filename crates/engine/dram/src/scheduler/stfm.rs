@@ -106,7 +106,7 @@ impl Costs {
 
 /// Finds the first occurrence of each source in each of many rounds.
 struct Once {
-    /// Last round in which each source occurred.
+    /// Last round with each source.
     met: Vec<u64>,
     round: u64,
 }

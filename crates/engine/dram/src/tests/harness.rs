@@ -1,5 +1,6 @@
 //! Configurations and drivers.
 
+pub use super::requests::*;
 use crate::GivenTimes;
 use crate::prefetch::PrefetchContext;
 use crate::scheduler::{SCHEDULERS, SchedulerContext};
@@ -281,31 +282,6 @@ pub fn at(cycle: u64) -> DramCycle {
     DramCycle::new(cycle)
 }
 
-/// Returns a one-burst read.
-pub fn read(id: u32, bank: u16, row: u32) -> Request {
-    Request {
-        id,
-        bank: BankId(bank),
-        row: RowId(row),
-        write: false,
-        bursts: 1,
-        line: 0,
-        sm: 0,
-        warp: 0,
-        cta: 0,
-        pc: 0,
-        load: u32::MAX,
-        critical: false,
-        hit_prone: false,
-        merges: 1,
-        age: 0,
-    }
-}
-
-pub fn write(id: u32, bank: u16, row: u32) -> Request {
-    Request { write: true, ..read(id, bank, row) }
-}
-
 #[derive(Debug, PartialEq)]
 pub struct Run {
     pub completions: Vec<Completion>,
@@ -412,6 +388,21 @@ pub fn timed(dram: &Dram, policy: &str, requests: &[(u64, Request)]) -> Run {
     run
 }
 
+/// Sends all requests at their cycles, with event stepping only.
+pub fn timed_by_events(policy: &str, requests: &[(u64, Request)]) -> Run {
+    run_with(&gddr5(), policy, requests, Stepping::Events, |_| u32::MAX)
+}
+
+/// Returns the order of completion of requests to [`gddr5`] that arrive together.
+pub fn order(policy: &str, requests: &[Request]) -> Vec<u32> {
+    run(&gddr5(), policy, requests).order()
+}
+
+/// Returns the commands for requests that arrive together.
+pub fn commands(dram: &Dram, policy: &str, requests: &[Request]) -> Vec<String> {
+    run(dram, policy, requests).commands()
+}
+
 /// Returns a policy's order of completion for requests that arrive together; FR-FCFS must have
 /// another.
 pub fn order_unlike_fr_fcfs(policy: &str, requests: &[Request]) -> Vec<u32> {
@@ -425,37 +416,4 @@ pub fn assert_refused(policies: &[&str]) {
     for text in policies {
         assert!(SCHEDULERS.build(text, &context(&gddr5())).is_err(), "{text}");
     }
-}
-
-/// A small deterministic generator (SplitMix64), so that streams are equal on every host.
-pub struct Random(pub u64);
-
-impl Random {
-    pub fn below(&mut self, bound: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (z ^ (z >> 31)) % bound
-    }
-}
-
-/// Returns uniform random banks and rows with `locality` successive requests to each.
-pub fn random(dram: &Dram, count: u32, locality: u32, seed: u64) -> Vec<Request> {
-    let mut random = Random(seed);
-    let mut place = (0, 0);
-    (0..count)
-        .map(|id| {
-            if id % locality == 0 {
-                place = (random.below(dram.banks.into()) as u16, random.below(4096) as u32);
-            }
-            read(id, place.0, place.1)
-        })
-        .collect()
-}
-
-/// Returns whole rows of all banks in parallel, round robin over the banks.
-pub fn sequential(dram: &Dram, count: u32) -> Vec<Request> {
-    let columns = dram.row_bytes / (dram.bus_bytes * dram.burst_length);
-    (0..count).map(|id| read(id, (id % dram.banks) as u16, id / (dram.banks * columns))).collect()
 }

@@ -32,8 +32,8 @@ fn two_queues(dram: &Dram) -> Dram {
     }
 }
 
-/// Returns the channel and policy equivalent to the reference's. As many requests of one direction
-/// may bypass one that waits for the bus as the queue holds.
+/// Returns the channel and policy equivalent to the reference's. The turnaround limit is the depth
+/// of the queue.
 fn like(reference: &Reference, dram: &Dram) -> (Dram, &'static str) {
     match reference.folder {
         folder if folder.starts_with("d3_") => (one_queue(dram), "fr-fcfs"),

@@ -12,6 +12,7 @@ mod options;
 mod prefetch;
 mod properties;
 mod reference;
+mod requests;
 mod rotation;
 mod scheduling;
 mod shape;

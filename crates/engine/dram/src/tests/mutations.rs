@@ -120,10 +120,6 @@ fn allowed_from(dram: &Dram, constraint: &Constraint, log: &[Command], bank: u16
         .map(|earlier| earlier.cycle + u64::from(constraint.cycles))
 }
 
-fn command(cycle: u64, kind: CommandKind, bank: u16) -> Command {
-    Command { cycle, kind, bank, row: 0, burst: 0, request: None }
-}
-
 /// Returns whether the checker finds that `later` violates this rule after `before`, rows aside.
 fn breaks(dram: &Dram, rule: &str, before: &[Command], later: Command) -> bool {
     let mut checker = Checker::new(dram, &Standard::load(&dram.standard).unwrap());

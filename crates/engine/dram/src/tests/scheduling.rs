@@ -4,10 +4,6 @@ use super::harness::*;
 use crate::scheduler::SCHEDULERS;
 use crate::{Dram, Request, RowOutcome};
 
-fn commands(dram: &Dram, policy: &str, requests: &[Request]) -> Vec<String> {
-    run(dram, policy, requests).commands()
-}
-
 /// A hit, a miss and a conflict in isolation have exactly their latencies.
 #[test]
 fn latencies_of_hit_miss_and_conflict() {
@@ -377,7 +373,7 @@ fn a_waiting_write_eventually_turns_the_bus_around() {
     requests.extend((0..300).map(|id| (0, read(id + 1, 0, 1))));
     let run = timed(&dram, "fr-fcfs", &requests);
     let place = run.order().iter().position(|&id| id == 0).unwrap();
-    // Those before its row was open, and 32 that bypassed it.
+    // Requests before its row was open, and 32 that bypassed it.
     assert!((32..40).contains(&place), "{place}");
     assert_eq!(run.counts.turnarounds, 2);
 }

@@ -36,10 +36,6 @@ pub fn dram() -> Dram {
     Dram { timing, ..gddr5() }
 }
 
-fn command(cycle: u64, kind: CommandKind, bank: u16) -> Command {
-    Command { cycle, kind, bank, row: 0, burst: 0, request: None }
-}
-
 /// A rule, the preceding commands (cycle, kind, bank), and the command that is first legal at a
 /// cycle.
 struct Case {

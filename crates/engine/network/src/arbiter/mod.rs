@@ -30,7 +30,7 @@ pub struct Output {
 /// The properties of a packet that a rule may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PacketView {
-    /// Network cycle in which it could first enter the network.
+    /// First network cycle in which it could enter the network.
     pub since: NetworkCycle,
     /// DRAM bank of its address, counted over all channels.
     pub bank: u32,
@@ -42,8 +42,8 @@ pub struct Contest<'a> {
     pub output: Output,
     /// Requesting inputs; not empty.
     pub wanting: &'a Inputs,
-    /// Whether the output became free in this cycle, or could not send since it became free. Then
-    /// the last input using it had no cycle in which it could have continued and did not.
+    /// Whether the output became free in this cycle, or could not send since it became free: the
+    /// last input using it has skipped no usable cycle.
     pub fresh: bool,
     /// Packet with which an input requests the output.
     pub packet: &'a dyn Fn(usize) -> PacketView,

@@ -35,9 +35,9 @@ pub(crate) trait Ends {
 
 #[derive(Clone)]
 struct Input {
-    /// Cycle from which it may send the next packet.
+    /// First cycle in which it may send the next packet.
     free: NetworkCycle,
-    /// Cycle in which it last sent, and the number of packets that it sent then.
+    /// Cycle of its last packets, and their number.
     cycle: NetworkCycle,
     sent: u32,
 }
@@ -138,8 +138,8 @@ impl Switch {
         self.grant(cycle, rule, ends, ctx).min(heads)
     }
 
-    /// Registers the head packets of inputs at the outputs; returns the next cycle in which one
-    /// could be registered.
+    /// Registers the head packets of inputs at the outputs; returns the cycle of the next possible
+    /// registration.
     fn register_heads<E: Ends>(
         &mut self,
         arrivals: &Inputs,

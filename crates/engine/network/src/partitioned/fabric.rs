@@ -15,7 +15,7 @@ use warpmem_sim::{Context, NetworkClock, NetworkCycle, PortId, RequestId, Table,
 struct Carried {
     request: RequestId,
     source: SourceId,
-    /// Network cycle in which it left its source, and the cycles that it waited there.
+    /// Network cycle of its departure from the source, and the cycles that it waited there.
     departed: NetworkCycle,
     wait: u64,
     flits: u64,

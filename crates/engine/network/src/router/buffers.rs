@@ -16,7 +16,7 @@ pub(super) struct Packet {
     pub exit: ExitId,
     pub hops: u16,
     pub flits: u32,
-    /// Cycle in which it left its source.
+    /// Cycle of its departure from the source.
     pub entered: NetworkCycle,
     /// DRAM location of its address; only for requests.
     pub place: Location,

@@ -14,8 +14,8 @@ ids! {
     pub(super) InputVc(u32);
     /// A virtual channel of a link; those of a link are contiguous.
     pub(super) OutputVc(u32);
-    /// Virtual channels of a link that serve a packet equally well. Those of a router are
-    /// contiguous, output by output.
+    /// Virtual channels of a link that serve a packet equally well, contiguous within a router and
+    /// ordered by output.
     pub(super) PoolId(u32);
     /// An entry for a packet between its source and its destination.
     pub(super) PacketId(u32);

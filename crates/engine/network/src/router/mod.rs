@@ -17,9 +17,9 @@
 //! the end of the link has room, which the sender tracks by credits.
 //!
 //! A flit that has arrived at a router is served at least `router_latency` - 1 cycles later. It
-//! leaves at the end of the cycle in which it is served and takes `link_latency` cycles on the
-//! link; a credit takes the same time back. A hop therefore costs `router_latency` + `link_latency`
-//! cycles, and an uncontended packet takes its hops and one cycle per flit.
+//! leaves at the end of the cycle of service and takes `link_latency` cycles on the link; a credit
+//! takes the same time back. A hop therefore costs `router_latency` + `link_latency` cycles, and an
+//! uncontended packet takes its hops and one cycle per flit.
 //!
 //! A router is stepped only in cycles with an arrival or with flits left to serve.
 
@@ -78,7 +78,7 @@ struct Routers {
     wires: Wires,
     /// Routers and sources to step.
     agenda: Agenda,
-    // Positions of flits, in the order in which they pass: sources, links, buffers, exits.
+    // Positions of flits, from source to exit: sources, links, buffers, exits.
     sources: Sources,
     links: Links,
     buffers: Buffers,

@@ -59,7 +59,7 @@ struct Source {
 struct Head {
     port: usize,
     request: RequestId,
-    /// Cycle from which it can be sent.
+    /// First cycle in which it can be sent.
     since: NetworkCycle,
     flits: u32,
     destination: DestinationId,

@@ -11,7 +11,7 @@ use warpmem_support::random::Random;
 struct Packet {
     source: usize,
     destination: usize,
-    /// Cycle in which it was generated, and in which it left its source.
+    /// Cycles of its generation and of its departure from the source.
     born: u64,
     left: u64,
 }

@@ -8,10 +8,6 @@ fn of(id: u32, bank: u16, row: u32, merges: u8) -> Request {
     Request { merges, ..read(id, bank, row) }
 }
 
-fn timed(policy: &str, requests: &[(u64, Request)]) -> Run {
-    run_with(&gddr5(), policy, requests, Stepping::Events, |_| u32::MAX)
-}
-
 /// Returns the cycle of the first command of each request.
 fn starts(run: &Run, requests: u32) -> Vec<u64> {
     let start =
@@ -26,7 +22,7 @@ fn pair() -> [(u64, Request); 2] {
 
 #[test]
 fn matching_requests_are_delayed_and_others_are_not() {
-    let starts = |policy| starts(&timed(policy, &pair()), 2);
+    let starts = |policy| starts(&timed_by_events(policy, &pair()), 2);
     // Banks 0 and 4 share a group, whose activations are tRRD_L = 7 apart.
     assert_eq!(starts("fr-fcfs"), [10, 17]);
     assert_eq!(starts("delay(requests=0)"), [10, 17]);
@@ -39,8 +35,8 @@ fn matching_requests_are_delayed_and_others_are_not() {
 #[test]
 fn the_delay_starts_when_the_command_could_issue() {
     let requests = [(0, of(0, 0, 1, 1)), (0, of(1, 0, 1, 2))];
-    assert_eq!(starts(&timed("fr-fcfs", &requests), 2), [0, 15]);
-    assert_eq!(starts(&timed("delay(cycles=40)", &requests), 2), [0, 55]);
+    assert_eq!(starts(&timed_by_events("fr-fcfs", &requests), 2), [0, 15]);
+    assert_eq!(starts(&timed_by_events("delay(cycles=40)", &requests), 2), [0, 55]);
 }
 
 /// Request 1 would be assigned in the cycle after the preceding request issued its column command,
@@ -68,7 +64,7 @@ fn a_limited_number_is_delayed_each_once() {
     // Separate banks, so that the requests do not wait for each other.
     let requests: Vec<_> = (0..6).map(|n| (u64::from(n) * 1000, of(n, n as u16, 1, 2))).collect();
     let waits = |policy| -> Vec<u64> {
-        let run = timed(policy, &requests);
+        let run = timed_by_events(policy, &requests);
         let starts = starts(&run, 6);
         starts.iter().zip(&requests).map(|(start, (arrived, _))| start - arrived).collect()
     };

@@ -8,10 +8,6 @@ fn of(id: u32, row: u32, merges: u8) -> Request {
     Request { merges, age: 20 * u32::from(merges), ..read(id, 0, row) }
 }
 
-fn order(policy: &str, requests: &[Request]) -> Vec<u32> {
-    run(&gddr5(), policy, requests).order()
-}
-
 const ALL: [&str; 3] = ["mshr-m", "mshr-s", "mshr-s+a"];
 
 /// Li's Figure 4.1: nine requests R0 to R8, of which R1 to R3 wait for R0, R5 and R6 for R4, R8 for

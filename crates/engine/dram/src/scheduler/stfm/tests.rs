@@ -2,10 +2,6 @@ use super::*;
 use crate::tests::harness::*;
 use crate::{Channel, Dram};
 
-fn from(sm: u16, id: u32, bank: u16, row: u32) -> Request {
-    Request { sm, ..read(id, bank, row) }
-}
-
 /// Two row hits of SM 0 after its first request, while SM 1 waits for the bank: SM 1 is slowed
 /// most.
 #[test]

@@ -2,10 +2,6 @@ use crate::scheduler::SCHEDULERS;
 use crate::tests::harness::*;
 use crate::{Channel, Request};
 
-fn from(sm: u16, id: u32, bank: u16, row: u32) -> Request {
-    Request { sm, ..read(id, bank, row) }
-}
-
 /// Returns a history in which, within 100 cycles, SM 0 has four requests to three banks in
 /// parallel, and SM 1 two to one row.
 fn history() -> Vec<(u64, Request)> {

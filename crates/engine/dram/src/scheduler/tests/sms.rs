@@ -7,18 +7,6 @@ fn from(sm: u16, request: Request) -> Request {
     Request { sm, ..request }
 }
 
-fn order(policy: &str, requests: &[Request]) -> Vec<u32> {
-    run(&gddr5(), policy, requests).order()
-}
-
-fn commands(dram: &Dram, policy: &str, requests: &[Request]) -> Vec<String> {
-    run(dram, policy, requests).commands()
-}
-
-fn timed(policy: &str, requests: &[(u64, Request)]) -> Run {
-    run_with(&gddr5(), policy, requests, Stepping::Events, |_| u32::MAX)
-}
-
 #[test]
 fn with_probability_zero_sources_are_served_round_robin() {
     let requests = [from(0, read(0, 0, 1)), from(0, read(1, 0, 2)), from(1, read(2, 0, 3))];
@@ -162,7 +150,7 @@ fn a_job_counts_the_requests_of_all_stages() {
         (10, from(1, read(4, 0, 5))),
         (10, from(1, read(5, 0, 6))),
     ];
-    assert_eq!(timed("sms(p=1)", &requests).order(), [0, 1, 2, 4, 5, 3]);
+    assert_eq!(timed_by_events("sms(p=1)", &requests).order(), [0, 1, 2, 4, 5, 3]);
 }
 
 /// Sources 0 and 1 have one waiting request each; source 0 also has one in service, so its job is
@@ -175,7 +163,7 @@ fn requests_in_service_count() {
         (20, from(0, read(2, 0, 1))),
         (20, from(1, read(3, 0, 2))),
     ];
-    let order = timed("sms(p=1)", &requests).order();
+    let order = timed_by_events("sms(p=1)", &requests).order();
     let place = |id| order.iter().position(|&other| other == id);
     assert!(place(3) < place(2), "{order:?}");
 }
@@ -229,7 +217,7 @@ fn short_jobs_starve_a_long_one() {
     requests.extend(
         (5..60).map(|id| (u64::from(id - 4) * 40 - 20, from((id % 8) as u16 + 1, read(id, 0, id)))),
     );
-    let order = |policy| timed(policy, &requests).order();
+    let order = |policy| timed_by_events(policy, &requests).order();
     assert_eq!(order("sms(p=1,bank_fifo=1)")[58..], [3, 4]);
     // Round robin: its fourth batch waits for at most four of each of the eight others.
     assert!(order("sms(p=0,bank_fifo=1)")[..36].contains(&4));

@@ -1,25 +1,16 @@
 use crate::tests::harness::*;
 use crate::{Channel, Dram, Request};
 
-/// Returns a read of a warp.
-fn of(id: u32, bank: u16, row: u32, warp: u32) -> Request {
-    Request { warp, ..read(id, bank, row) }
-}
-
-fn order(policy: &str, requests: &[Request]) -> Vec<u32> {
-    run(&gddr5(), policy, requests).order()
-}
-
 /// Returns the order of completion with one more request of each of these warps pending in another
 /// channel.
 fn order_beside(dram: &Dram, policy: &str, queue: &[(u64, Request)], warps: &[u32]) -> Vec<u32> {
-    let elsewhere: Vec<_> = warps.iter().map(|&warp| of(999, 0, 1, warp)).collect();
+    let elsewhere: Vec<_> = warps.iter().map(|&warp| of_warp(999, 0, 1, warp)).collect();
     run_beside(dram, policy, queue, &elsewhere).order()
 }
 
 #[test]
 fn the_last_request_of_a_warp_goes_first_among_row_hits() {
-    let queue = [of(0, 0, 1, 0), of(1, 0, 1, 0), of(2, 0, 1, 1)];
+    let queue = [of_warp(0, 0, 1, 0), of_warp(1, 0, 1, 0), of_warp(2, 0, 1, 1)];
     assert_eq!(order("fr-fcfs", &queue), [0, 1, 2]);
     let run = run(&gddr5(), "warped-mc", &queue);
     assert_eq!(run.order(), [2, 0, 1]);
@@ -33,7 +24,7 @@ fn the_last_request_of_a_warp_goes_first_among_row_hits() {
 /// Request 0 begins, 2 follows it, and 4 is then the last of warp 0; likewise for warp 1.
 #[test]
 fn a_started_warp_is_finished_first() {
-    let queue: Vec<_> = (0..6).map(|id| of(id, 0, 1, id % 2)).collect();
+    let queue: Vec<_> = (0..6).map(|id| of_warp(id, 0, 1, id % 2)).collect();
     assert_eq!(order("fr-fcfs", &queue), [0, 1, 2, 3, 4, 5]);
     let run = run(&gddr5(), "warped-mc", &queue);
     assert_eq!(run.order(), [0, 2, 4, 1, 3, 5]);
@@ -45,8 +36,8 @@ fn a_started_warp_is_finished_first() {
 /// Request 6 arrives after 0 has been read, and is the only one of its warp; then warp 0 continues.
 #[test]
 fn a_last_request_interrupts_a_warp() {
-    let mut queue: Vec<_> = (0..6).map(|id| (0, of(id, 0, 1, id % 2))).collect();
-    queue.push((13, of(6, 0, 1, 7)));
+    let mut queue: Vec<_> = (0..6).map(|id| (0, of_warp(id, 0, 1, id % 2))).collect();
+    queue.push((13, of_warp(6, 0, 1, 7)));
     assert_eq!(order_beside(&gddr5(), "fr-fcfs", &queue, &[]), [0, 1, 2, 3, 4, 5, 6]);
     assert_eq!(order_beside(&gddr5(), "warped-mc", &queue, &[]), [0, 6, 2, 4, 1, 3, 5]);
 }
@@ -57,17 +48,18 @@ fn a_last_request_interrupts_a_warp() {
 fn reopening_a_row_resets_its_medium_priorities() {
     let mut dram = gddr5();
     (dram.timing.trefi, dram.timing.trfc) = (1000, 50);
-    let of = |id, warp| (980, Request { bursts: 6, ..of(id, 0, 1, warp) });
-    let mut queue = vec![of(0, 0), of(1, 2), of(2, 0), of(3, 2), of(5, 0)];
+    let late = |id, warp| (980, Request { bursts: 6, ..of_warp(id, 0, 1, warp) });
+    let mut queue = vec![late(0, 0), late(1, 2), late(2, 0), late(3, 2), late(5, 0)];
     assert_eq!(order_beside(&dram, "warped-mc", &queue, &[]), [0, 1, 3, 2, 5]);
-    queue.push((981, of(4, 1).1));
+    queue.push((981, late(4, 1).1));
     assert_eq!(order_beside(&dram, "warped-mc", &queue, &[]), [0, 4, 1, 3, 2, 5]);
 }
 
 /// Row 2 has two requests that were their warps' only ones at arrival, row 1 one.
 #[test]
 fn the_row_of_the_highest_score_is_opened() {
-    let queue = [of(0, 0, 1, 0), of(1, 0, 1, 0), of(2, 0, 2, 1), of(3, 0, 2, 2)];
+    let queue =
+        [of_warp(0, 0, 1, 0), of_warp(1, 0, 1, 0), of_warp(2, 0, 2, 1), of_warp(3, 0, 2, 2)];
     assert_eq!(order("fr-fcfs", &queue), [0, 1, 2, 3]);
     let run = run(&gddr5(), "warped-mc", &queue);
     assert_eq!(run.order(), [2, 3, 0, 1]);
@@ -78,7 +70,8 @@ fn the_row_of_the_highest_score_is_opened() {
 /// Requests 2 and 3 score. When 0 is scheduled, 1 does too.
 #[test]
 fn among_equal_scores_the_row_of_the_oldest_request_is_opened() {
-    let queue = [of(0, 1, 9, 0), of(1, 0, 1, 0), of(2, 0, 2, 1), of(3, 0, 3, 2)];
+    let queue =
+        [of_warp(0, 1, 9, 0), of_warp(1, 0, 1, 0), of_warp(2, 0, 2, 1), of_warp(3, 0, 3, 2)];
     assert_eq!(order("fr-fcfs", &queue), [1, 0, 2, 3]);
     assert_eq!(order("warped-mc", &queue), [2, 0, 1, 3]);
 }
@@ -86,7 +79,13 @@ fn among_equal_scores_the_row_of_the_oldest_request_is_opened() {
 /// Once 0 is scheduled, 3 is the last of warp 1: row 2 scores, and row 1 does not.
 #[test]
 fn a_request_left_as_the_last_of_its_warp_scores() {
-    let queue = [of(0, 1, 5, 1), of(1, 0, 3, 0), of(2, 0, 1, 0), of(3, 0, 2, 1), of(4, 0, 1, 0)];
+    let queue = [
+        of_warp(0, 1, 5, 1),
+        of_warp(1, 0, 3, 0),
+        of_warp(2, 0, 1, 0),
+        of_warp(3, 0, 2, 1),
+        of_warp(4, 0, 1, 0),
+    ];
     assert_eq!(order("fr-fcfs", &queue), [1, 0, 2, 4, 3]);
     assert_eq!(order("warped-mc", &queue), [1, 0, 3, 2, 4]);
 }
@@ -95,12 +94,13 @@ fn a_request_left_as_the_last_of_its_warp_scores() {
 /// and may choose another row until then.
 #[test]
 fn a_sibling_in_another_channel_makes_a_request_the_last_after_the_latency() {
-    let queue = [of(1, 0, 3, 0), of(2, 0, 1, 0), of(3, 0, 2, 1), of(4, 0, 1, 0)];
+    let queue =
+        [of_warp(1, 0, 3, 0), of_warp(2, 0, 1, 0), of_warp(3, 0, 2, 1), of_warp(4, 0, 1, 0)];
     let order = |policy| {
         let dram = Dram { channels: 2, ..gddr5() };
         let context = crate::scheduler::SchedulerContext { dram, ..context(&gddr5()) };
         let mut channels = Channel::family(&context, policy).unwrap();
-        channels[1].push(DramCycle::ZERO, of(0, 1, 5, 1));
+        channels[1].push(DramCycle::ZERO, of_warp(0, 1, 5, 1));
         queue.iter().for_each(|&request| channels[0].push(DramCycle::ZERO, request));
         let mut order = Vec::new();
         for now in (0..400).map(at) {
@@ -117,7 +117,7 @@ fn a_sibling_in_another_channel_makes_a_request_the_last_after_the_latency() {
 /// 16 and 20 requests score 15 each.
 #[test]
 fn a_score_saturates_at_four_bits() {
-    let mut queue: Vec<_> = (0..36).map(|id| of(id, 0, 1 + u32::from(id >= 16), id)).collect();
+    let mut queue: Vec<_> = (0..36).map(|id| of_warp(id, 0, 1 + u32::from(id >= 16), id)).collect();
     assert_eq!(order("warped-mc", &queue)[0], 0);
     // 13 are below saturation.
     queue[1..4].iter_mut().for_each(|request| request.row.0 = 2);
@@ -130,8 +130,8 @@ fn a_score_saturates_at_four_bits() {
 fn opening_a_row_resets_its_score() {
     let mut dram = gddr5();
     (dram.timing.trefi, dram.timing.trfc) = (100, 50);
-    let long = |id| (80, Request { bursts: 6, ..of(id, 0, 1, id) });
-    let queue = [long(0), long(1), long(2), long(3), (81, of(4, 0, 2, 4))];
+    let long = |id| (80, Request { bursts: 6, ..of_warp(id, 0, 1, id) });
+    let queue = [long(0), long(1), long(2), long(3), (81, of_warp(4, 0, 2, 4))];
     assert_eq!(order_beside(&dram, "fr-fcfs", &queue, &[]), [0, 1, 2, 3, 4]);
     assert_eq!(order_beside(&dram, "warped-mc", &queue, &[]), [0, 4, 1, 2, 3]);
 }
@@ -140,7 +140,13 @@ fn opening_a_row_resets_its_score() {
 /// has the last of warp 0.
 #[test]
 fn banks_of_last_requests_go_first() {
-    let queue = [of(0, 0, 1, 0), of(1, 1, 1, 0), of(2, 2, 1, 1), of(3, 3, 1, 2), of(4, 4, 1, 2)];
+    let queue = [
+        of_warp(0, 0, 1, 0),
+        of_warp(1, 1, 1, 0),
+        of_warp(2, 2, 1, 1),
+        of_warp(3, 3, 1, 2),
+        of_warp(4, 4, 1, 2),
+    ];
     let activated = |policy| {
         let log = run(&gddr5(), policy, &queue).log;
         let rows = log.iter().filter(|command| command.kind == crate::CommandKind::Act);
@@ -157,9 +163,9 @@ fn banks_of_last_requests_go_first() {
 fn banks_of_started_warps_go_first() {
     let mut dram = gddr5();
     dram.timing.tccdl = dram.timing.tccds;
-    let mut queue = vec![(0, of(0, 0, 4, 8)), (0, of(1, 1, 5, 9))];
-    queue.extend((0..3).map(|n| (100, of(2 + n, 0, 4, 1 + n))));
-    queue.extend((0..3).map(|n| (100, of(5 + n, 1, 5, 0))));
+    let mut queue = vec![(0, of_warp(0, 0, 4, 8)), (0, of_warp(1, 1, 5, 9))];
+    queue.extend((0..3).map(|n| (100, of_warp(2 + n, 0, 4, 1 + n))));
+    queue.extend((0..3).map(|n| (100, of_warp(5 + n, 1, 5, 0))));
     let warps = [0, 1, 2, 3];
     assert_eq!(order_beside(&dram, "fr-fcfs", &queue, &warps), [0, 1, 2, 5, 3, 6, 4, 7]);
     assert_eq!(order_beside(&dram, "warped-mc", &queue, &warps), [0, 1, 2, 5, 6, 7, 3, 4]);
@@ -171,10 +177,10 @@ fn banks_of_started_warps_go_first() {
 fn a_bank_keeps_the_priority_of_its_request_in_service() {
     let mut dram = gddr5();
     dram.timing.tccdl = dram.timing.tccds;
-    let long = |id, bank, warp| (100, Request { bursts: 3, ..of(id, bank, 4, warp) });
-    let queue = [(0, of(0, 0, 4, 8)), (0, of(1, 1, 4, 9)), long(2, 0, 0), long(3, 1, 1)];
+    let long = |id, bank, warp| (100, Request { bursts: 3, ..of_warp(id, bank, 4, warp) });
+    let queue = [(0, of_warp(0, 0, 4, 8)), (0, of_warp(1, 1, 4, 9)), long(2, 0, 0), long(3, 1, 1)];
     let columns = |policy| -> Vec<u32> {
-        let log = run_beside(&dram, policy, &queue, &[of(999, 0, 1, 0)]).log;
+        let log = run_beside(&dram, policy, &queue, &[of_warp(999, 0, 1, 0)]).log;
         let columns = log.iter().filter(|command| command.kind.is_column());
         columns.map(|command| command.request.unwrap()).collect()
     };
@@ -186,10 +192,11 @@ fn a_bank_keeps_the_priority_of_its_request_in_service() {
 /// loads.
 #[test]
 fn aliases_are_taken_for_one_warp() {
-    let queue = [of(0, 0, 1, 0), of(1, 0, 1, 0), of(2, 0, 1, 3)];
+    let queue = [of_warp(0, 0, 1, 0), of_warp(1, 0, 1, 0), of_warp(2, 0, 1, 3)];
     assert_eq!(order("warped-mc(wat_bits=10)", &queue), [2, 0, 1]);
     assert_eq!(order("warped-mc(wat_bits=1)", &queue), [0, 1, 2]);
-    let queue = [of(0, 0, 1, 0), of(1, 0, 1, 0), Request { pc: 16, ..of(2, 0, 1, 0) }];
+    let queue =
+        [of_warp(0, 0, 1, 0), of_warp(1, 0, 1, 0), Request { pc: 16, ..of_warp(2, 0, 1, 0) }];
     assert_eq!(order("warped-mc", &queue), [0, 1, 2]);
     assert_eq!(order("warped-mc(wat_bits=10)", &queue), [2, 0, 1]);
 }
@@ -199,7 +206,7 @@ fn aliases_are_taken_for_one_warp() {
 #[test]
 fn write_backs_are_of_low_priority_in_one_queue() {
     let back = |id| Request { sm: Request::NO_SOURCE, warp: u32::MAX, ..write(id, 0, 1) };
-    let queue = [back(0), of(1, 0, 1, 0), of(2, 0, 1, 0), of(3, 0, 1, 1), back(4)];
+    let queue = [back(0), of_warp(1, 0, 1, 0), of_warp(2, 0, 1, 0), of_warp(3, 0, 1, 1), back(4)];
     assert_eq!(run(&gddr3(), "warped-mc", &queue).order(), [3, 0, 1, 2, 4]);
 }
 
@@ -207,7 +214,7 @@ fn write_backs_are_of_low_priority_in_one_queue() {
 #[test]
 fn separate_writes_have_no_priority() {
     let queue = [(0, write(0, 0, 1)), (0, Request { warp: 5, ..write(1, 1, 1) })];
-    let run = run_beside(&gddr5(), "warped-mc", &queue, &[of(999, 0, 1, 5)]);
+    let run = run_beside(&gddr5(), "warped-mc", &queue, &[of_warp(999, 0, 1, 5)]);
     assert_eq!(run.order(), [0, 1]);
 }
 
@@ -217,10 +224,10 @@ fn separate_writes_have_no_priority() {
 #[test]
 fn late_updates_do_not_affect_the_next_request_in_a_slot() {
     let queue = [
-        (0, Request { bursts: 25, ..of(0, 0, 9, 8) }),
-        (0, of(1, 1, 1, 0)),
-        (3, of(2, 0, 1, 3)),
-        (20, of(3, 0, 2, 1)),
+        (0, Request { bursts: 25, ..of_warp(0, 0, 9, 8) }),
+        (0, of_warp(1, 1, 1, 0)),
+        (3, of_warp(2, 0, 1, 3)),
+        (20, of_warp(3, 0, 2, 1)),
     ];
     let order = order_beside(&gddr5(), "warped-mc(wet_latency=50)", &queue, &[8, 3, 1]);
     assert_eq!(order, [1, 0, 2, 3]);
@@ -235,8 +242,8 @@ fn picks_per_cycle_replaces_the_machines() {
 /// No bound: request 0 waits as long as requests arrive that are the last of their warps.
 #[test]
 fn a_request_with_pending_siblings_starves() {
-    let mut queue = vec![(0, of(0, 0, 1, 0))];
-    queue.extend((1..40).map(|n| (3 * u64::from(n - 1), of(n, 0, 1, n))));
+    let mut queue = vec![(0, of_warp(0, 0, 1, 0))];
+    queue.extend((1..40).map(|n| (3 * u64::from(n - 1), of_warp(n, 0, 1, n))));
     assert_eq!(order_beside(&gddr5(), "fr-fcfs", &queue, &[0])[0], 0);
     assert_eq!(order_beside(&gddr5(), "warped-mc", &queue, &[0]).last(), Some(&0));
 }
