@@ -139,7 +139,7 @@ mod tests {
         // The request left in row 1 is older than the one to row 2, so it is not stranded.
         let count = serve(&[(0, 1, own), (0, 1, own), (0, 2, own)], &[0, 2, 1]);
         assert_eq!(count, counted(2, 0, [0; 3]));
-        // The request to row 3 arrived first and is no breaker of the switch from row 1 to row 2.
+        // The request to row 3 arrived first, so it does not break the streak of row 1.
         let all = [(0, 3, (9, 9)), (0, 1, own), (0, 2, own), (0, 1, own)];
         let count = serve(&all, &[1, 2, 3, 0]);
         assert_eq!(count, counted(3, 1, [0, 0, 1]));

@@ -42,7 +42,7 @@ choice! {
     pub enum Trigger {
         /// A read: demand for data of the row.
         Reads = "reads",
-        /// A read or a write, although write-backs are no demand.
+        /// A read or a write, although write-backs express no demand.
         All = "all",
     }
 }

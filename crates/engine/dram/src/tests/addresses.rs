@@ -176,7 +176,7 @@ enum ChannelIn {
     Rotation(u32),
 }
 
-/// Generates a channel field, or a rotation for channel counts that are no power of two.
+/// Generates a channel field, or a rotation for channel counts that are not a power of two.
 fn channel_in(shape: &Shape) -> impl Strategy<Value = ChannelIn> + use<> {
     let rotation = (shape.burst..=shape.bits()).prop_map(ChannelIn::Rotation);
     match shape.channels > 1 && shape.channels.is_power_of_two() {
@@ -340,7 +340,7 @@ fn any_number_of_channels_rotates() {
     }
 }
 
-/// The capacity is no multiple of six channels: the last row of some ends early.
+/// The capacity is not a multiple of six channels: the last row of some ends early.
 #[test]
 fn addresses_beyond_the_capacity_have_no_columns() {
     let map = gddr5().address_map(2).unwrap();

@@ -95,7 +95,7 @@ fn steady(dram: &Dram, policy: &str, banks: u32, n: u32) -> f64 {
     reached / bound(dram, banks, n.into())
 }
 
-/// With all banks in use and served round robin FR-FCFS comes within 4 % of the bound. The loss
+/// With all banks in use and served round robin, FR-FCFS comes within 4 % of the bound. The loss
 /// occurs where data bus and banks bind together, because banks served round robin finish their
 /// rows together. Where the loss exceeds 3 % banks ordered by age avoid it.
 #[test]

@@ -114,7 +114,7 @@ fn prefetching_ends_when_the_cache_has_all_lines() {
     assert_eq!(run.prefetched(), [2]);
 }
 
-/// Write-backs are no demand: only a row that has served a read is prefetched from.
+/// Write-backs express no demand: only a row that has served a read is prefetched from.
 #[test]
 fn trigger_all_prefetches_from_written_rows() {
     let one_queue =

@@ -1,11 +1,11 @@
-//! Channel counts that are no power of two, rotated by a hash.
+//! Channel counts that are not a power of two, rotated by a hash.
 
 use crate::Dram;
 use crate::tests::harness::*;
 use std::collections::HashSet;
 use warpmem_sim::{AddressMap, ChannelId, IndexHash, Location, SliceId};
 
-/// Channels and slices that are no power of two, by machine: a100, h100, h200, and l40s and
+/// Channels and slices that are not a power of two, by machine: a100, h100, h200, and l40s and
 /// rtx4090.
 const ROTATED: [(u32, u32); 4] = [(40, 4), (80, 2), (96, 2), (24, 4)];
 

@@ -100,7 +100,7 @@ fn the_limit_of_delayed_requests_covers_all_channels() {
     assert_eq!([0, 1, 2].map(delays), [[0, 0], [100, 0], [100, 100]]);
 }
 
-/// Runs a read without merges behind another in its bank, with the update of a second waiting SM at
+/// Runs a read without merges after another in its bank, with the update of a second waiting SM at
 /// `updated_at`.
 fn informed(policy: &str, updated_at: u64) -> (Vec<u32>, Vec<u64>) {
     let (mut channel, updated_at) = (channel(&gddr5(), policy), at(updated_at));
