@@ -74,8 +74,8 @@ fn a_stack_of_sixteen_is_refused() {
     let error = hbm3.apply("HBM3_32Gb_16hi", "HBM3_6400Mbps", &mut dram).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "`organisation.HBM3_32Gb_16hi.banks` = 128 is not valid: expected at most 64: that many banks of \
-         a channel are modelled"
+        "`organisation.HBM3_32Gb_16hi.banks` = 128 is not valid: expected at most 64, the most \
+         banks of a channel that are modelled"
     );
 }
 

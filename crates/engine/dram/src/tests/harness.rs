@@ -51,9 +51,28 @@ pub fn preset_names() -> Vec<String> {
 
 /// Returns the channels of a preset.
 pub fn preset(name: &str) -> Dram {
+    with_base(name)["dram"].clone().try_into().unwrap()
+}
+
+/// Reads a preset, laid over its base if it has one.
+fn with_base(name: &str) -> toml::Table {
     let text = fs::read_to_string(presets().join(format!("{name}.toml"))).unwrap();
-    let machine: toml::Table = text.parse().unwrap();
-    machine["dram"].clone().try_into().unwrap()
+    let own: toml::Table = text.parse().unwrap();
+    match own.get("base") {
+        Some(base) => overlaid(with_base(base.as_str().unwrap()), own),
+        None => own,
+    }
+}
+
+fn overlaid(mut base: toml::Table, own: toml::Table) -> toml::Table {
+    for (key, value) in own {
+        let value = match (base.remove(&key), value) {
+            (Some(toml::Value::Table(base)), toml::Value::Table(own)) => overlaid(base, own).into(),
+            (_, value) => value,
+        };
+        base.insert(key, value);
+    }
+    base
 }
 
 /// Returns the context of rows of 32 lines.

@@ -1,6 +1,6 @@
 //! The machine that the networks of these tests belong to.
 
-use crate::NetworkSpec;
+use crate::{Network, NetworkSpec};
 use std::fs;
 use std::path::Path;
 
@@ -66,8 +66,10 @@ impl Fields {
     }
 }
 
+/// Returns every key of the network of li2015, defaults included.
 fn preset() -> toml::Table {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../machine/src/presets/li2015.toml");
     let machine: toml::Table = fs::read_to_string(path).unwrap().parse().unwrap();
-    machine["network"].as_table().unwrap().clone()
+    let network: Network = machine["network"].clone().try_into().unwrap();
+    toml::Table::try_from(&network).unwrap()
 }
