@@ -1,7 +1,7 @@
 //! Measures capture in thread instructions per second, with and without recording a trace.
 //!
-//! `cargo bench --no-default-features --bench capture`. The kernels are the CUDA versions of the generators `gemm`
-//! and `spmv`.
+//! `cargo bench --no-default-features --bench capture`. The kernels are the CUDA counterparts of
+//! the generators `gemm` and `spmv`.
 #![allow(clippy::print_stdout)]
 
 use std::path::Path;
@@ -13,7 +13,7 @@ use warpmem::capture::{
 };
 use warpmem::simt::Limits;
 
-/// A launch to capture.
+/// A launch, its label and the target rate, million thread instructions per second on one thread.
 struct Case {
     label: &'static str,
     ptx: &'static str,
@@ -77,7 +77,7 @@ fn best(case: &Case, threads: usize, recorded: bool) -> f64 {
     (0..3).map(|_| rate(case, threads, recorded)).fold(0.0, f64::max)
 }
 
-/// Returns million thread instructions per second, excluding the set-up of buffers.
+/// Measures the rate from the moment the buffers are allocated.
 fn rate(case: &Case, threads: usize, recorded: bool) -> f64 {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let options = Options {
@@ -115,7 +115,7 @@ fn plan(case: &Case) -> Plan {
     }
 }
 
-/// Measures from the start of the launch to its last reported progress.
+/// Measures from the start of the launch to its end.
 #[derive(Default)]
 struct Clock {
     begun: std::cell::Cell<Option<Instant>>,

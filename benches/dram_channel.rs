@@ -1,8 +1,8 @@
-//! Requests per CPU second of one stand-alone DRAM channel, generation of the stream and statistics included,
-//! beside those of two cycle-level DRAM simulators; the cost of deeper queues and of other schedulers; and the
-//! address map. `cargo bench --bench dram_channel [-- requests]`.
+//! Requests per CPU second of one stand-alone DRAM channel, including stream generation and
+//! statistics, next to the rates of two cycle-level DRAM simulators; the cost of deeper queues and
+//! of other schedulers; and the address map. `cargo bench --bench dram_channel [-- requests]`.
 //!
-//! With `-- --one STANDARD STREAM ENTRIES REQUESTS` it makes one run and nothing else, for a profiler.
+//! `-- --one STANDARD STREAM ENTRIES REQUESTS` makes a single run, for a profiler.
 #![allow(clippy::print_stdout)]
 
 use rustix::time::{ClockId, clock_gettime};
@@ -12,21 +12,22 @@ use warpmem::dram::scheduler::SCHEDULERS;
 use warpmem::machine::{load, preset_names};
 use warpmem::standalone::dram::{Device, Mix, Origin, Outcome, Pattern, Sources, Stream, run};
 
-/// A stream, and what two simulators made of it.
+/// A stream, and the results of two simulators on it.
 struct Class {
     name: &'static str,
     pattern: Pattern,
     locality: u32,
     reads: f64,
-    /// In the order of [`LIKE`].
+    /// Reference results, in the order of [`LIKE`].
     references: [Reference; 4],
 }
 
-/// Per cent of the peak bandwidth, and thousands of requests per user-CPU second on a core of the class that the
-/// project is developed on: one channel, a million requests at maximum injection, refresh on.
+/// Percent of the peak bandwidth, and thousands of requests per user-CPU second on a core of the
+/// development machine: one channel, a million requests at maximum injection, refresh on.
 type Reference = (f64, f64);
 
-/// Channels like those of the references: of DRAMsim3 commit 29817593, Ramulator 2.1 commit c5b1c3a, and again.
+/// Channels that match the references: alternately of DRAMsim3 commit 29817593 and of Ramulator 2.1
+/// commit c5b1c3a.
 const LIKE: [&str; 4] = [
     "gddr5:GDDR5_8Gb_x32:GDDR5_8Gb_x32",
     "gddr6:GDDR6_8Gb_x16:GDDR6_14000_1250mV_double",
@@ -86,7 +87,7 @@ const CLASSES: [Class; 7] = [
     },
 ];
 
-/// A channel with read and write queues of this many entries, drained as Ramulator drains them.
+/// Makes a channel with read and write queues of `queue` entries each, drained as in Ramulator.
 fn device(standard: &str, queue: u32) -> Device {
     let keys = [
         ("read_queue", queue),
@@ -111,7 +112,7 @@ impl Class {
     }
 }
 
-/// CPU time of this process, which has one thread, in nanoseconds.
+/// Returns the CPU time of this single-threaded process in nanoseconds.
 fn cpu_time() -> u64 {
     let time = clock_gettime(ClockId::ProcessCPUTime);
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
@@ -124,7 +125,7 @@ struct Measured {
     used: f64,
 }
 
-/// The fastest of three runs: other processes only ever make one slower.
+/// Measures the fastest of three runs: interference from other processes only slows a run.
 fn measure(class: &Class, device: &Device, scheduler: &str, requests: u64) -> Measured {
     let stream = class.stream(device, requests);
     let once = || {
@@ -142,7 +143,7 @@ fn used(outcome: &Outcome) -> f64 {
     outcome.channels[0].counts.bandwidth_utilization().unwrap_or(0.0)
 }
 
-/// Thousands of requests per second.
+/// Converts a cost to thousands of requests per second.
 fn rate(cost: f64) -> f64 {
     1e6 / cost
 }
@@ -209,7 +210,7 @@ fn address_maps(count: u64) {
     }
 }
 
-/// One run, to be counted by a profiler.
+/// Makes a single run for a profiler.
 fn one(args: &[String]) {
     let [standard, name, entries, requests, ..] = args else {
         panic!("--one STANDARD STREAM ENTRIES REQUESTS");

@@ -1,8 +1,9 @@
 //! Generation rates: warp-level records and lanes' addresses per second of one core.
 //!
-//! For each workload: what the whole of `generate` does per second of processor time, then what is left when its
-//! input is made (from the first CTA on: kernels run, records coded, compressed and written), and the ratio of that
-//! to the target. `cargo bench --no-default-features --bench generate [-- WORKLOAD…]`.
+//! For each workload: the rate of the whole of `generate` per second of CPU time, the rate from the
+//! first CTA on, with the input already made (kernels run, records encoded, compressed and
+//! written), and the ratio of the latter to the target. `cargo bench --no-default-features --bench
+//! generate [-- WORKLOAD…]`.
 #![allow(clippy::print_stdout)]
 
 use std::collections::BTreeMap;
@@ -13,7 +14,7 @@ use rustix::time::{ClockId, clock_gettime};
 use warpmem::workload::{Progress, generate};
 use warpmem_trace::Trace;
 
-/// Generators with what makes them large enough to time.
+/// Generators with parameters that make them large enough to time.
 const WORKLOADS: [(&str, &[(&str, &str)]); 10] = [
     ("vecadd", &[("n", "2^22")]),
     ("stream", &[("n", "2^24")]),
@@ -67,9 +68,9 @@ fn print(name: &str, parameters: &[(&str, &str)], path: &Path) {
 struct Run {
     records: f64,
     addresses: f64,
-    /// Of the file.
+    /// Size of the file, bytes.
     bytes: f64,
-    /// Processor seconds of all, and from the first CTA on.
+    /// CPU seconds of the whole, and from the first CTA on.
     whole: f64,
     emission: f64,
 }
@@ -98,7 +99,7 @@ fn run(name: &str, parameters: &[(&str, &str)], path: &Path) -> Run {
     }
 }
 
-/// Processor time of this process: what others do on the machine counts less than by the clock on the wall.
+/// Returns the CPU time of this process, which other processes affect less than wall-clock time.
 fn processor_seconds() -> f64 {
     let time = clock_gettime(ClockId::ProcessCPUTime);
     time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9

@@ -1,8 +1,8 @@
 //! Host time of each policy relative to the default of its slot on the same traces.
 //!
-//! `cargo bench --no-default-features --bench policies [-- [MACHINE] [SLOT…] [TRACE…]]`; by default li2015, every slot
-//! and the sample traces. A policy that slows the machine simulates more cycles, so the ratio of core cycles and the
-//! ratio of time per simulated cycle are printed too.
+//! `cargo bench --no-default-features --bench policies [-- [MACHINE] [SLOT…] [TRACE…]]`; by default
+//! li2015, every slot and the sample traces. A policy that slows the machine simulates more cycles,
+//! so the ratio of core cycles and the ratio of time per simulated cycle are printed too.
 #![allow(clippy::print_stdout)]
 
 use std::path::PathBuf;
@@ -20,12 +20,12 @@ use warpmem::network::TOPOLOGIES;
 use warpmem::network::arbiter::ARBITERS;
 use warpmem_trace::Trace;
 
-/// Most that a policy may cost over the default of its slot.
+/// Maximum cost of a policy relative to the default of its slot.
 const TARGET: f64 = 1.20;
-/// Runs of which the shortest counts.
+/// Number of runs, the fastest of which counts.
 const ROUNDS: usize = 5;
 
-/// A slot: its name, its policies and its place in a machine.
+/// A slot: its name, its policies and its field in a machine.
 struct Slot {
     name: &'static str,
     policies: Vec<&'static str>,
@@ -78,7 +78,7 @@ fn main() {
     }
 }
 
-/// The traces named, or the samples.
+/// Opens the named traces, or the samples.
 fn traces(arguments: &[String]) -> Vec<Trace> {
     let given = arguments.iter().filter(|argument| argument.ends_with(".wmt"));
     let mut paths: Vec<PathBuf> = given.map(PathBuf::from).collect();
@@ -117,14 +117,14 @@ impl Slot {
     }
 }
 
-/// One machine over another on the same trace.
+/// Ratio of one machine to another on the same trace.
 struct Ratio {
     time: f64,
     cycles: f64,
 }
 
 impl Ratio {
-    /// The two take turns, so that what else the computer does meets both.
+    /// Alternates the runs of both, so that other load on the host affects them alike.
     fn of(machine: &Machine, base: &Machine, trace: &Trace) -> Ratio {
         let (mut times, mut cycles) = ([Duration::MAX; 2], [0; 2]);
         for _ in 0..ROUNDS {

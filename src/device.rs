@@ -1,9 +1,9 @@
-//! The device that a captured program finds on a machine.
+//! The GPU that a captured program sees on a machine.
 
 use warpmem_capture::Device;
 use warpmem_machine::Machine;
 
-/// The device of `machine`, with a compute capability as in `(7, 5)`.
+/// Describes the device of `machine`, with a compute capability such as `(7, 5)`.
 pub fn device_of(machine: &Machine, capability: (u32, u32)) -> Device {
     let Machine { sm, dram, clocks, l2, .. } = machine;
     Device {

@@ -1,7 +1,8 @@
 //! Trace-driven, event-driven simulator of GPU memory systems.
 //!
-//! A program that embeds it depends on this crate without its default features, which are the command line's, or on the
-//! crates below alone: [`gpu::engine::Simulation`] is a whole run.
+//! Programs that embed the simulator depend on this crate without its default features, which
+//! belong to the command line, or on the crates below alone: [`gpu::engine::Simulation`] is a whole
+//! run.
 
 pub mod device;
 

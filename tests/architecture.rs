@@ -1,10 +1,10 @@
-//! The directions of the arrows: between crates, and between the top modules of each.
+//! Directions of dependences: between crates, and between the top modules of each.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The crates from the lowest layer up, each with its group and the crates that it may depend on.
+/// Crates from the lowest layer up, each with its group and its permitted dependences.
 const LAYERS: &[(&str, &str, &[&str])] = &[
     ("base", "params", &[]),
     ("base", "support", &[]),
@@ -130,19 +130,19 @@ fn every_crate_has_a_layer() {
     }
 }
 
-/// The top modules of a crate and which of the others each names.
+/// Top modules of a crate, and the other modules that each names.
 #[derive(Default)]
 struct Modules {
-    /// The path of what they are modules of: `crate::`.
+    /// Path of their parent: `crate::`.
     root: &'static str,
     names: BTreeSet<String>,
-    /// From what the crate's root exports to the module that it comes from.
+    /// Origin modules of the names exported by the crate's root.
     exports: BTreeMap<String, String>,
     knows: BTreeMap<String, BTreeSet<String>>,
 }
 
 impl Modules {
-    /// The modules beside the `file` in `src` that is their root.
+    /// Finds the modules beside the `file` in `src` that is their root.
     fn of(src: &Path, root: &'static str, file: &str) -> Modules {
         let mut modules = Modules { root, ..Modules::default() };
         for entry in fs::read_dir(src).unwrap() {
@@ -173,7 +173,8 @@ impl Modules {
         }
     }
 
-    /// Notes the modules that a file of module `name` mentions; the file lies `depth` modules below the root.
+    /// Records the modules mentioned in a file of module `name`; the file lies `depth` modules
+    /// below the root.
     fn read(&mut self, name: &str, depth: usize, text: &str) {
         let to_root = "super::".repeat(depth);
         for start in [self.root, to_root.as_str()] {
@@ -196,7 +197,7 @@ impl Modules {
         }
     }
 
-    /// A way from a module back to itself, if there is one.
+    /// Returns a cycle of modules, if there is one.
     fn circle(&self) -> Option<Vec<String>> {
         self.names.iter().find_map(|name| self.way(&mut vec![name.clone()]))
     }
@@ -223,7 +224,7 @@ fn is_test(name: &str) -> bool {
     name.ends_with("tests") || matches!(name, "fixture" | "testing" | "snapshots")
 }
 
-/// The sources of a top module, those of tests left out.
+/// Returns the sources of a top module, without tests.
 fn files(src: &Path, module: &str) -> Vec<PathBuf> {
     let mut found = vec![src.join(format!("{module}.rs"))];
     let mut folders = vec![src.join(module)];
@@ -242,13 +243,13 @@ fn files(src: &Path, module: &str) -> Vec<PathBuf> {
     found
 }
 
-/// How many modules a file lies below the root.
+/// Returns the depth of a file below the root, in modules.
 fn depth(src: &Path, file: &Path) -> usize {
     let parts = file.strip_prefix(src).unwrap().components().count();
     parts - usize::from(file.ends_with("mod.rs"))
 }
 
-/// A source without its comments and without the tests at its end.
+/// Returns a source without comments and without the tests at its end.
 fn code(path: &Path) -> String {
     let text = fs::read_to_string(path).unwrap();
     let end = text.find("#[cfg(test)]\nmod tests {").unwrap_or(text.len());
@@ -260,7 +261,7 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty())
 }
 
-/// The first names of a path, or of each path of a group.
+/// Returns the first names of a path, or of each path of a group.
 fn heads(path: &str) -> Vec<&str> {
     if !path.starts_with('{') {
         return words(path).take(1).collect();

@@ -1,7 +1,7 @@
-//! The captured sample traces are what their README's commands make, byte for byte, and their kernels
-//! compute what they should.
+//! The captured sample traces equal the output of their README's commands, byte for byte, and their
+//! kernels compute correct results.
 //!
-//! With `WARPMEM_REGENERATE` set in the environment, makes them anew instead.
+//! If `WARPMEM_REGENERATE` is set in the environment, regenerates them instead.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -14,7 +14,7 @@ fn repository() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// The commands of the README: launch file, output, and the command itself.
+/// Returns the commands of the README: launch file, output, and the command itself.
 fn commands() -> Vec<(PathBuf, PathBuf, String)> {
     let readme = fs::read_to_string(repository().join("sample-traces/README.md")).unwrap();
     let command = |line: &str| match line.split(' ').collect::<Vec<_>>()[..] {
@@ -52,7 +52,7 @@ fn the_readme_makes_the_captured_traces_byte_for_byte() {
     }
 }
 
-/// The buffers of a launch file before and after its launches, as raw bytes.
+/// Returns the buffers of a launch file before and after its launches, as raw bytes.
 fn buffers(name: &str) -> [BTreeMap<String, Vec<u8>>; 2] {
     let folder = tempfile::tempdir().unwrap();
     let path = repository().join("sample-traces/captured").join(name);
@@ -65,7 +65,7 @@ fn buffers(name: &str) -> [BTreeMap<String, Vec<u8>>; 2] {
         });
         let outputs: Vec<(String, PathBuf)> = outputs.collect();
         if !launches {
-            // Launches over no element leave the buffers as they were.
+            // Launches over no elements leave the buffers unchanged.
             for launch in &mut plan.launches {
                 launch.kernel = "nothing".into();
                 launch.arguments.clear();

@@ -37,7 +37,8 @@ fn round_trip(trace: &Trace, xz: Option<u32>) -> Result<(ExportSummary, Trace), 
     Ok((summary, Trace::open(&back).unwrap()))
 }
 
-/// Every record of a kernel with its CTA and warp, its instruction instead of the number of it.
+/// Returns every record of a kernel with its CTA and warp, and its instruction in place of the
+/// index.
 fn records(trace: &Trace, kernel: usize) -> Vec<([u32; 3], u32, Instruction, Record)> {
     let instructions = trace.instructions(kernel).unwrap();
     let mut records = Vec::new();
@@ -62,8 +63,8 @@ fn records(trace: &Trace, kernel: usize) -> Vec<([u32; 3], u32, Instruction, Rec
     records
 }
 
-/// Asserts that two traces are the same but for provenance, instruction numbers and operands; without
-/// `exact`, that everything but dependences is.
+/// Asserts that two traces are equal except for provenance, instruction numbers and operands;
+/// without `exact`, also except for dependences.
 fn assert_same(left: &Trace, right: &Trace, exact: bool) {
     assert_eq!(left.kernels().len(), right.kernels().len());
     assert_eq!(left.header().memcpys, right.header().memcpys);
@@ -126,7 +127,7 @@ fn barriers_wide_shared_loads_and_atomics_come_back() {
     }
 }
 
-/// Accel-Sim would stop at the first CTA of the grid that the file does not have.
+/// Accel-Sim would stop at the first CTA of the grid missing from the file.
 #[test]
 fn a_part_of_a_kernel_has_a_grid_of_its_ctas() {
     let path =
@@ -148,7 +149,7 @@ fn a_part_of_a_kernel_has_a_grid_of_its_ctas() {
     assert_eq!(whole.kernels()[0].info.grid, [64, 1, 1]);
 }
 
-/// Writes a kernel of one CTA whose warps `fill` gives.
+/// Writes a kernel of one CTA whose warps are made by `fill`.
 fn written(fill: impl Fn(&mut WarpAssembler)) -> (Trace, tempfile::TempDir) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("trace.wmt");
@@ -245,7 +246,7 @@ fn waits_for_groups_of_async_copies_come_back() {
 }
 
 #[test]
-fn what_cannot_come_back_is_counted() {
+fn lossy_exports_are_counted() {
     let (trace, _folder) = written(|warp| {
         let op = op(Kind::AsyncCopy, Space::Global, 16);
         warp.memory(0x10, op, 1, NO_REGISTERS, &[0x7f00_0000_0000]);
@@ -258,7 +259,7 @@ fn what_cannot_come_back_is_counted() {
 }
 
 #[test]
-fn an_existing_folder_is_left_alone() {
+fn an_existing_folder_is_not_modified() {
     let (trace, folder) = written(|warp| warp.exit(0, 1));
     let error = export_accel_sim(&trace, folder.path(), ExportOptions::default(), &());
     assert!(error.unwrap_err().to_string().contains("exists already"));
@@ -273,7 +274,7 @@ fn a_width_without_opcode_is_refused_and_leaves_nothing() {
     assert!(refusal(&trace).contains("12 bytes per lane"));
 }
 
-/// A copy of 64 KiB would have more registers than there are.
+/// A copy of 64 KiB would need more registers than exist.
 #[test]
 fn a_bulk_copy_is_refused_and_leaves_nothing() {
     let (trace, _folder) = written(|warp| {
@@ -301,7 +302,7 @@ fn barriers_for_some_warps_are_refused_with_their_place() {
     assert!(error.contains(reason), "{error}");
 }
 
-/// The error of an export that leaves nothing.
+/// Returns the error of an export that leaves no files.
 fn refusal(trace: &Trace) -> String {
     let parent = tempfile::tempdir().unwrap();
     let folder = parent.path().join("text");
@@ -310,7 +311,7 @@ fn refusal(trace: &Trace) -> String {
     error.to_string()
 }
 
-/// One instruction of a random program.
+/// An instruction of a random program.
 #[derive(Clone, Debug)]
 enum Random {
     Compute(usize, Option<u16>, Vec<u16>, u32),
@@ -319,7 +320,7 @@ enum Random {
     Barrier,
 }
 
-/// Registers of random programs: few, so that they are reused soon.
+/// Number of registers of random programs; few, so that they are reused soon.
 const REGISTERS: u16 = 24;
 
 fn instruction(widths: &'static [u32]) -> impl Strategy<Value = Random> {
@@ -372,8 +373,8 @@ proptest! {
         assert_same(&trace, &back, true);
     }
 
-    /// A wide load may overwrite the results of several others at once, which no choice of registers gives
-    /// again; then the summary says so and the rest is the same.
+    /// A wide load may overwrite the results of several others at once, which no register
+    /// assignment reproduces; then the summary says so and the rest is equal.
     #[test]
     fn random_programs_with_wide_loads_come_back(
         program in prop::collection::vec(instruction(&[4, 8, 16]), 1..300),

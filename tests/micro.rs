@@ -1,5 +1,6 @@
-//! Small traces beside a cycle-level simulator: kernels with bursts of merged loads and waves of CTAs, one by one, and a
-//! chain of loads, whose time is the sum of all latencies on the way to DRAM and back.
+//! Small traces compared with a cycle-level simulator: single kernels with bursts of merged loads
+//! and waves of CTAs, and a chain of loads, whose time is the sum of all latencies on the path to
+//! DRAM and back.
 
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -11,16 +12,17 @@ use warpmem::machine::{Machine, load};
 use warpmem::study::correlate::{Figures, KernelFigures};
 use warpmem_trace::Trace;
 
-/// Some of these kernels depend on the first SM whose burst reaches a slice: the order of the SMs, which no program
-/// knows, changes them by 10 % and more, and runs of the reference itself differ by 12 % (docs/validation.md). The
-/// medians over orders are compared.
+/// Some of these kernels depend on the first SM whose burst reaches a slice: the order of the SMs,
+/// which no program knows, changes them by 10 % and more, and runs of the reference itself differ
+/// by 12 % (docs/validation.md). Medians over orders are compared.
 const ORDERS: u32 = 11;
 
 /// Bounds on the errors of the micro kernels: 1.5 and 6.9 % are measured with eleven orders.
 const MEAN: f64 = 0.018;
 const WORST: f64 = 0.08;
 
-/// Returns our cycles over the reference's, less one, for the kernels of a run in `orders` orders.
+/// Returns our cycles relative to the reference's, minus one, for the kernels of a run in `orders`
+/// orders.
 fn errors(run: &Value, reference: &Path, orders: u32) -> Vec<(String, f64)> {
     let machine = match run["config"].as_str().unwrap() {
         "SM7_QV100" => "v100",
@@ -62,7 +64,7 @@ fn in_order(machine: &Machine, first_sm: u32, path: &Path) -> Figures {
     Figures { kernels, ..Figures::default() }
 }
 
-/// The runs of a file of the reference's results; none, with a message, where it is not there.
+/// Returns the runs in a file of the reference's results; none, with a message, without the file.
 fn runs(reference: &Path, name: &str) -> Vec<Value> {
     let Ok(text) = std::fs::read_to_string(reference.join(name)) else {
         eprintln!("skipped: {} has no {name}", reference.display());
@@ -91,7 +93,8 @@ fn micro_kernel_cycles_match_the_reference() {
     assert!(worst.1.abs() < WORST, "{worst:?}: {errors:?}");
 }
 
-/// 4,096 loads, each of the address that the one before has loaded: 0.03 % are a tenth of a cycle of a load.
+/// 4,096 loads, each from the address that the previous one loaded: 0.03 % is a tenth of a cycle
+/// per load.
 #[test]
 fn a_chain_of_loads_takes_as_long_as_in_the_reference() {
     let reference = reference();

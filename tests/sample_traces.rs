@@ -1,6 +1,6 @@
-//! The sample traces are what their README's commands make, byte for byte.
+//! The sample traces equal the output of their README's commands, byte for byte.
 //!
-//! With `WARPMEM_REGENERATE` set in the environment, makes them anew instead.
+//! If `WARPMEM_REGENERATE` is set in the environment, regenerates them instead.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
@@ -9,10 +9,10 @@ use std::path::{Path, PathBuf};
 use warpmem::workload::{Progress, Request};
 use warpmem_trace::Ranges;
 
-/// One `warpmem generate` command.
+/// A `warpmem generate` command.
 struct Command {
     request: Request,
-    /// Relative to the repository's root.
+    /// Path relative to the repository's root.
     output: PathBuf,
 }
 

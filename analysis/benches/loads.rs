@@ -15,7 +15,7 @@ use warpmem_analysis::{Results, SLOTS, divergence, load_time, tail};
 
 const ROWS: u64 = 10_000_000;
 const RUNS: u64 = 16;
-/// As the engine writes them.
+/// Rows of a row group, as the engine writes them.
 const GROUP_ROWS: usize = 1 << 16;
 
 type Outcome = Result<(), Box<dyn std::error::Error>>;
@@ -68,7 +68,7 @@ fn read(directory: &Path) -> Outcome {
     Ok(())
 }
 
-/// Time on the wall, and of the process on all processors, which others on the machine do not lengthen.
+/// Wall-clock time, and CPU time of the process, which other processes do not lengthen.
 struct Clock {
     wall: Instant,
     ticks: u64,
@@ -77,7 +77,7 @@ struct Clock {
 impl Clock {
     fn now() -> std::io::Result<Clock> {
         let stat = fs::read_to_string("/proc/self/stat")?;
-        // After the name in brackets, times in user and system mode are the twelfth and the thirteenth.
+        // User and system times are the 12th and 13th fields after the name in brackets.
         let fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
         let ticks = fields.skip(11).take(2).filter_map(|field| field.parse::<u64>().ok()).sum();
         Ok(Clock { wall: Instant::now(), ticks })
@@ -101,7 +101,7 @@ fn report(line: &str) {
     println!("{line}");
 }
 
-/// The loads of a run: times with a long tail, a third without a divergence.
+/// Makes the loads of a run: long-tailed times, a third of them without divergence.
 fn loads(run: u64) -> PolarsResult<DataFrame> {
     let rows = (ROWS / RUNS) as usize;
     let mut state = run + 1;

@@ -1,4 +1,4 @@
-//! Finds the policy that a baseline's name means, among those that were run.
+//! Resolves the name of a baseline to a policy among those that ran.
 
 use polars::prelude::*;
 use std::collections::HashSet;
@@ -32,7 +32,7 @@ impl Baseline {
         Ok(Baseline { parts: parts.collect::<Result<_>>()? })
     }
 
-    /// Whether `name` names overrides of some run.
+    /// Returns whether `name` names overrides of some run.
     pub(crate) fn has_overrides(name: &str, runs: &DataFrame) -> Result<bool> {
         if !runs.schema().contains(OVERRIDES) {
             return Ok(false);
@@ -46,7 +46,7 @@ impl Baseline {
         self.parts.iter().any(|(named, _)| named == slot)
     }
 
-    /// True for the baseline's runs.
+    /// Returns an expression that is true for the baseline's runs.
     pub(crate) fn predicate(&self) -> Expr {
         let value = |slot: &str, label: &str| match label {
             NONE if slot == OVERRIDES => lit(""),
@@ -56,7 +56,7 @@ impl Baseline {
         equal.fold(lit(true), Expr::and)
     }
 
-    /// The slots that are named, each with its policy.
+    /// Returns the named slots, each with its policy.
     pub(crate) fn into_slots(self) -> Vec<(String, String)> {
         self.parts
     }
@@ -72,7 +72,7 @@ fn find(part: &str, baseline: &str, values: &[(&str, Vec<String>)]) -> Result<(S
         let holding = named.filter(|(_, present)| present.iter().any(|name| name == value));
         holding.map(|(slot, _)| *slot).collect()
     };
-    // The `=` may belong to the value: to an override, or to a policy's parameter.
+    // The `=` may be part of the value: an override, or a policy's parameter.
     let (value, matches) = match (of_value(None, part), part.split_once('=')) {
         (none, Some((slot, value))) if none.is_empty() => (value, of_value(Some(slot), value)),
         (matches, _) => (part, matches),

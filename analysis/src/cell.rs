@@ -1,4 +1,4 @@
-//! One value of a frame, and how the output formats spell it.
+//! A single value of a frame, and its spelling in each output format.
 
 use polars::prelude::{AnyValue, Column, DataFrame};
 
@@ -6,7 +6,8 @@ use crate::error::Result;
 use crate::metric::Digits;
 use warpmem_support::text::csv_text;
 
-/// A value of one of the types that tables hold, or that a query makes of these. There is no "not a number": it is null.
+/// A value of a type that tables hold, or that a query derives from them. Not-a-number is
+/// represented as null.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Cell {
     Null,
@@ -17,13 +18,13 @@ pub(crate) enum Cell {
     List(Vec<Cell>),
 }
 
-/// The rows of a frame as cells.
+/// Returns the rows of a frame as cells.
 pub(crate) fn rows(frame: &DataFrame) -> impl Iterator<Item = Result<Vec<Cell>>> {
     let columns = frame.columns();
     (0..frame.height()).map(|row| columns.iter().map(|column| cell(&column.get(row)?)).collect())
 }
 
-/// The cells of one column.
+/// Returns the cells of one column.
 pub(crate) fn column_cells(column: &Column) -> Result<Vec<Cell>> {
     (0..column.len()).map(|row| cell(&column.get(row)?)).collect()
 }
@@ -45,8 +46,8 @@ fn cell(value: &AnyValue) -> Result<Cell> {
 }
 
 impl Cell {
-    /// For a CSV field: the shortest digits that read back as the same value; empty for null; text
-    /// is never a formula.
+    /// Formats a CSV field: the shortest digits that read back as the same value, empty for null;
+    /// text is never a formula.
     pub(crate) fn to_csv(&self) -> String {
         match self {
             Cell::Null => String::new(),
@@ -73,7 +74,7 @@ impl Cell {
         }
     }
 
-    /// For a reader: rounded, a dash for null.
+    /// Formats the value for display: rounded, a dash for null.
     pub(crate) fn to_display(&self, digits: Option<Digits>) -> String {
         match self {
             Cell::Null => "–".to_owned(),
@@ -100,7 +101,7 @@ fn shown(value: f64, digits: Digits) -> String {
     }
 }
 
-/// A value that rounds to zero has no sign.
+/// Rounds a value; a value that rounds to zero has no sign.
 fn rounded(value: f64, decimals: u8) -> String {
     let text = format!("{value:.*}", usize::from(decimals));
     match text.strip_prefix('-') {

@@ -12,42 +12,43 @@ use crate::mixed;
 use crate::overrides::{OVERRIDES, holds_overrides, places};
 use crate::results::SLOTS;
 
-/// Name of a temporary column with the position of a row in the `runs` table.
+/// Name of a temporary column: position of the row in the `runs` table.
 const ROW: &str = "row of runs";
-/// Name of a temporary column that is set if a run has a run of the baseline to compare with.
+/// Name of a temporary column: set if the run has a baseline run to compare with.
 const FOUND: &str = "baseline found";
 /// Options of a comparison.
 #[derive(Clone, Debug)]
 pub struct CompareOptions {
-    /// The policy that the others are compared with.
+    /// Policy that the others are compared with.
     ///
-    /// It names a value of one varied slot (`fr-fcfs`), or of several with slashes between
-    /// (`fr-fcfs/gto`); `slot=value` says which slot is meant. A varied slot that it does not name
-    /// is held equal: with the baseline `fr-fcfs`, a run with `gto` is compared with the run of
-    /// `fr-fcfs` with `gto`. Overrides are also held equal, unless the baseline names some as in
-    /// their column (`dram.read_queue=32`; `none` for no override).
+    /// It names a value of one varied slot (`fr-fcfs`), or values of several slots separated by
+    /// slashes (`fr-fcfs/gto`); `slot=value` selects the slot explicitly. Varied slots that the
+    /// baseline does not name are held equal: with the baseline `fr-fcfs`, a run with `gto` is
+    /// compared with the run of `fr-fcfs` with `gto`. Overrides are held equal too, unless the
+    /// baseline names some, spelled as in their column (`dram.read_queue=32`; `none` for no
+    /// override).
     pub baseline: String,
-    /// Columns in which the runs of a workload differ. If empty: those of [`SLOTS`] that have more
+    /// Columns in which the runs of a workload differ. If empty: the columns of [`SLOTS`] with more
     /// than one value, or `overrides` if only these vary.
     pub slots: Vec<String>,
-    /// Units of metrics that [`METRICS`](crate::METRICS) does not have, by their columns. Text
-    /// shows them, and a `fraction` in percent.
+    /// Units of metrics missing from [`METRICS`](crate::METRICS), by column. Text output shows
+    /// them; a `fraction` is shown in percent.
     pub units: BTreeMap<String, String>,
     /// Metric columns to show and average in addition to the IPC: columns of `runs`, `COLUMN_ratio`
     /// for a value relative to the baseline's, and `COLUMN_reduction` for the fraction by which a
     /// value is below the baseline's.
     pub metrics: Vec<String>,
     /// Compare runs even if traces of the same name differ in content, machines of the same name
-    /// and overrides differ in parameters other than policies, or runs differ in the engine's
-    /// version. Rows that differ from their baseline in this way are marked.
+    /// and overrides differ in parameters other than policies, or engine versions differ. Rows that
+    /// differ from their baseline in this way are marked.
     pub allow_mixed: bool,
-    /// Compare runs even if the baseline was not run on some of their workloads; their ratios are
+    /// Compare runs even if the baseline did not run on some of their workloads; their ratios are
     /// null.
     pub allow_unmatched: bool,
 }
 
 impl CompareOptions {
-    /// Against `baseline`, in the slots that vary, with the metrics of [`COMPARED`].
+    /// Compares against `baseline`, in the slots that vary, with the metrics of [`COMPARED`].
     pub fn new(baseline: impl Into<String>) -> Self {
         let metrics = COMPARED.map(str::to_owned).to_vec();
         let (slots, units) = Default::default();
@@ -76,24 +77,25 @@ pub struct Comparison {
 }
 
 impl Comparison {
-    /// One row per run: `machine`, `trace`, `overrides`, the policy slots, `ipc_thread`,
-    /// `ipc_ratio` and the metrics. Machines, overrides, traces and policies are each in the order
-    /// of their first appearance. If runs are [mixed](Comparison::mixed), the column `mixed` says
-    /// how a run differs from its baseline except in policies.
+    /// Returns one row per run: `machine`, `trace`, `overrides`, the policy slots, `ipc_thread`,
+    /// `ipc_ratio` and the metrics. Machines, overrides, traces and policies appear in the order of
+    /// their first appearance. If runs are [mixed](Comparison::mixed), the column `mixed` states
+    /// how a run differs from its baseline apart from policies.
     pub fn rows(&self) -> &DataFrame {
         &self.rows
     }
 
-    /// Three rows per machine, overrides and policy, one for each of [`MEANS`](crate::MEANS) in the column `mean`.
+    /// Returns three rows per machine, overrides and policy, one for each of
+    /// [`MEANS`](crate::MEANS) in the column `mean`.
     ///
-    /// All three average `ipc_ratio`; the metrics are averaged arithmetically, in the first row
-    /// only. A null is left out of a mean. `workloads` counts the workloads with an `ipc_ratio`.
+    /// All three average `ipc_ratio`; metrics are averaged arithmetically, in the first row only.
+    /// Nulls are ignored. `workloads` counts the workloads with an `ipc_ratio`.
     pub fn means(&self) -> &DataFrame {
         &self.means
     }
 
-    /// The rows, then the means, as one table: `mean` and `workloads` are null in the rows, `trace`
-    /// and `ipc_thread` in the means.
+    /// Returns the rows, then the means, as one table: `mean` and `workloads` are null in the rows,
+    /// `trace` and `ipc_thread` in the means.
     ///
     /// # Errors
     /// If the dataframe engine fails.
@@ -104,29 +106,30 @@ impl Comparison {
         Ok(concat(both, UnionArgs::default())?.collect()?)
     }
 
-    /// The slots in which the runs differ.
+    /// Returns the slots in which the runs differ.
     pub fn slots(&self) -> &[String] {
         &self.slots
     }
 
-    /// How the runs differ that should be alike; empty unless that was
+    /// Returns the unexpected differences between the runs; empty unless
     /// [allowed](CompareOptions::allow_mixed).
     pub fn mixed(&self) -> &[String] {
         &self.mixed
     }
 
-    /// Number of runs without a run of the baseline to compare with; 0 unless that was
+    /// Returns the number of runs without a baseline run to compare with; 0 unless
     /// [allowed](CompareOptions::allow_unmatched).
     pub fn unmatched(&self) -> usize {
         self.unmatched
     }
 
-    /// The slots that the baseline names, each with its policy there; runs are compared with one that is equal in all others.
+    /// Returns the slots that the baseline names, each with its policy; runs are compared with a
+    /// run that is equal in all other slots.
     pub fn baseline_slots(&self) -> &[(String, String)] {
         &self.baseline_slots
     }
 
-    /// The baseline, as its policies' names with slashes between.
+    /// Returns the names of the baseline's policies, separated by slashes.
     pub fn baseline(&self) -> &str {
         &self.baseline
     }
@@ -135,11 +138,12 @@ impl Comparison {
 /// Compares the runs of each trace, machine and overrides with the run of the baseline policy.
 ///
 /// `runs` needs the columns `trace`, `machine`, `ipc_thread`, the slots and the metrics of
-/// `options`. Where it has a `run_id`, rows with the same one count once. Not a number and infinity
+/// `options`. If it has a `run_id`, rows with the same id count once. Not-a-number and infinity
 /// count as null. A ratio is null if the baseline's IPC is null or zero.
 ///
-/// Where `runs` has them, `trace_hash`, `parameters` and `engine_version` have to agree: one content to a trace's
-/// name, one set of parameters (policies aside) to a machine and its overrides, one version to all.
+/// The columns `trace_hash`, `parameters` and `engine_version`, where present, must agree: one
+/// content per trace name, one set of parameters (policies aside) per machine and overrides, one
+/// version for all.
 ///
 /// ```
 /// use warpmem_analysis::{CompareOptions, compare, polars::{df, prelude::IntoLazy}};
@@ -179,8 +183,8 @@ pub fn compare(runs: LazyFrame, options: &CompareOptions) -> Result<Comparison> 
     Ok(Comparison { rows, means, slots, baseline, baseline_slots, mixed, unmatched, units })
 }
 
-/// The columns that a comparison uses: keys as strings, values as finite floats or null, and the
-/// columns that must agree.
+/// Selects the columns that a comparison uses: keys as strings, values as finite floats or null,
+/// and the columns that must agree.
 fn prepare(mut runs: LazyFrame, options: &CompareOptions) -> Result<DataFrame> {
     const TABLE: &str = "the `runs` table";
     let schema = runs.collect_schema()?;
@@ -207,7 +211,7 @@ fn prepare(mut runs: LazyFrame, options: &CompareOptions) -> Result<DataFrame> {
     if runs.height() == 0 { Err(Error::NoRuns) } else { mixed::without_policies(runs) }
 }
 
-/// The column that a metric is computed from.
+/// Returns the column that a metric is computed from.
 fn source<'a>(metric: &'a str, schema: &Schema) -> &'a str {
     match relative(metric) {
         Some((column, _)) if !schema.contains(metric) => column,
@@ -281,14 +285,14 @@ fn check_one_run_each(runs: &DataFrame, slots: &[String]) -> Result<()> {
     })
 }
 
-/// Columns that together identify a run.
+/// Returns the columns that together identify a run.
 fn key_names<'a>(runs: &DataFrame, slots: &'a [String]) -> Vec<&'a str> {
     let overrides = holds_overrides(runs, slots).then_some(OVERRIDES);
     let workload = ["machine", "trace"].into_iter().chain(overrides);
     workload.chain(slots.iter().map(String::as_str)).collect()
 }
 
-/// The runs with the columns of their baseline's run, and [`FOUND`] if there is one.
+/// Joins each run with the columns of its baseline's run, and sets [`FOUND`] if there is one.
 fn beside_baseline(runs: &DataFrame, slots: &[String], baseline: &Baseline) -> Result<DataFrame> {
     let held = key_names(runs, slots).into_iter().filter(|name| !baseline.names(name));
     let keys: Vec<Expr> = held.map(col).collect();
@@ -324,17 +328,17 @@ fn with_ratio(
     Ok(beside.lazy().select(columns).collect()?)
 }
 
-/// Names of the columns from `first` on.
+/// Returns the names of the columns from `first` on.
 fn names_from<'a>(frame: &'a DataFrame, first: &'a str) -> impl Iterator<Item = &'a str> {
     frame::names(frame).skip_while(move |name| *name != first)
 }
 
-/// Name of a temporary column with the baseline's value of another.
+/// Returns the name of a temporary column that holds the baseline's value of `column`.
 fn of_baseline(column: &str) -> String {
     format!("{column} of the baseline")
 }
 
-/// A column relative to the baseline's; null if that is null or not positive.
+/// Divides a column by the baseline's; null if that is null or not positive.
 fn ratio(column: &str) -> Expr {
     let base = col(of_baseline(column));
     when(base.clone().gt(lit(0.0))).then(col(column) / base).otherwise(lit(NULL))
@@ -347,7 +351,7 @@ fn related(column: &str, relation: Relation) -> Expr {
     }
 }
 
-/// Refuses the first run that has no run of the baseline to compare with.
+/// Refuses the first run without a baseline run to compare with.
 fn missing_baseline(beside: &DataFrame, slots: &[String], baseline: &Baseline) -> Result<Error> {
     let row = beside.column(FOUND)?.is_null().first_true_idx().unwrap_or(0);
     let (traces, machines) = (strings(beside, "trace")?, places(beside, slots)?);

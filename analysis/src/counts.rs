@@ -1,19 +1,18 @@
-//! Number of occurrences of each value, from which percentiles and tails are computed. Cycles
-//! repeat, so there are far fewer distinct values than rows, and only these need sorting.
+//! Occurrences of each value, from which percentiles and tails are computed. Cycle counts repeat,
+//! so distinct values are far fewer than rows, and only these need sorting.
 
 use polars::prelude::*;
 
 use crate::frame::quotient;
 
-/// Columns of the counts, in addition to the keys: a value and the number of its rows.
+/// Columns of the counts besides the keys: a value and its number of rows.
 pub(crate) const VALUE: &str = "value that is counted";
 pub(crate) const ROWS: &str = "rows of the value";
 /// A temporary column.
 const POSITION: &str = "position of the value";
 
-/// Each `value` among the rows with the same `keys`, with its number of rows and the `sums` over
-/// these rows. Values are in ascending order, null last; keys are in the order of their first
-/// appearance.
+/// Counts each `value` among the rows with the same `keys`, with the `sums` over these rows. Values
+/// are in ascending order, null last; keys in the order of their first appearance.
 pub(crate) fn counts(
     frame: LazyFrame,
     value: Expr,
@@ -34,7 +33,7 @@ pub(crate) fn counts(
     Ok(counted.sort_by_exprs(order, rising))
 }
 
-/// A row for the counts of each of the `keys`, in their order; one row without keys.
+/// Computes a row for the counts of each of the `keys`, in their order; one row without keys.
 pub(crate) fn by_keys(counts: LazyFrame, keys: &[&str], columns: Vec<Expr>) -> LazyFrame {
     match keys {
         [] => counts.select(columns),
@@ -45,23 +44,23 @@ pub(crate) fn by_keys(counts: LazyFrame, keys: &[&str], columns: Vec<Expr>) -> L
     }
 }
 
-/// For counts with the same keys: the number of rows that have a value.
+/// Counts the rows that have a value, over counts with the same keys.
 pub(crate) fn rows() -> Expr {
     col(ROWS).filter(col(VALUE).is_not_null()).sum()
 }
 
-/// For counts with the same keys: the sum of the values over rows.
+/// Sums the values over rows, over counts with the same keys.
 pub(crate) fn total() -> Expr {
     (col(VALUE).cast(DataType::Float64) * col(ROWS).cast(DataType::Float64)).sum()
 }
 
-/// For counts with the same keys: the mean over rows.
+/// Averages over rows, over counts with the same keys.
 pub(crate) fn mean() -> Expr {
     quotient(total(), rows())
 }
 
-/// For counts with the same keys: the value at rank ⌈q n⌉, as the engine's histograms define a
-/// percentile.
+/// Computes the value at rank ⌈q n⌉ over counts with the same keys, the definition of a percentile
+/// in the engine's histograms.
 pub(crate) fn percentile(percent: u32) -> Expr {
     let percents = |rows: Expr, factor: u32| rows * lit(i64::from(factor));
     let is_reached = percents(col(ROWS).cum_sum(false), 100).gt_eq(percents(rows(), percent));

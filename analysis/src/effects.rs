@@ -1,4 +1,4 @@
-//! Effects of the factors of a full factorial on a metric: main effects and interactions of two.
+//! Effects of the factors of a full factorial on a metric: main effects and two-way interactions.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -10,9 +10,9 @@ use crate::frame::{quotient, require, require_numeric, strings};
 /// Columns that identify a workload, unless they are factors.
 const WORKLOAD: [&str; 3] = ["trace", "machine", "overrides"];
 
-/// Main effects and two-way interactions of `factors` (columns of `runs`) on a `metric`, over runs
-/// of every combination of their levels on every workload (trace, machine and overrides, unless
-/// these are factors).
+/// Computes the main effects and two-way interactions of `factors` (columns of `runs`) on a
+/// `metric`, over runs of every combination of their levels on every workload (trace, machine and
+/// overrides, unless these are factors).
 ///
 /// The response is the natural logarithm of the metric, minus its mean over the workload's runs.
 /// Effects are therefore ratios, and all workloads have equal weight. In such a balanced design,
@@ -31,7 +31,7 @@ const WORKLOAD: [&str; 3] = ["trace", "machine", "overrides"];
 ///
 /// The last row, whose `factors` are `workload`, has no effect. Its `variation` is the share that
 /// no combination explains, because the same policy can help one workload and harm another.
-/// Interactions of three and more factors explain the rest to 1.
+/// Interactions of three and more factors explain the remainder to 1.
 ///
 /// ```
 /// use warpmem_analysis::{effects, polars::{df, prelude::IntoLazy}, table_to_string};
@@ -48,8 +48,8 @@ const WORKLOAD: [&str; 3] = ["trace", "machine", "overrides"];
 /// ```
 ///
 /// # Errors
-/// If a column is missing, if the metric of a run is not above zero, or if a combination is missing or there
-/// twice.
+/// If a column is missing, if the metric of a run is not above zero, or if a combination is missing
+/// or repeated.
 pub fn effects(mut runs: LazyFrame, factors: &[&str], metric: &str) -> Result<LazyFrame> {
     const TABLE: &str = "the `runs` table";
     let schema = runs.collect_schema()?;
@@ -85,7 +85,7 @@ pub fn effects(mut runs: LazyFrame, factors: &[&str], metric: &str) -> Result<La
     Ok(concat(terms, UnionArgs::default())?)
 }
 
-/// The row of the variation that no combination of the factors explains.
+/// Computes the row of the variation that no combination of the factors explains.
 fn by_workload(runs: &LazyFrame, factors: &[&str]) -> LazyFrame {
     let combination: Vec<Expr> = factors.iter().map(|factor| col(*factor)).collect();
     let means = runs.clone().group_by_stable(&combination).agg([
@@ -112,12 +112,12 @@ const EFFECT: &str = "effect";
 const RUNS: &str = "runs";
 const TOTAL: &str = "sum of squared responses";
 
-/// Name of a temporary column with the effect of a factor's level.
+/// Returns the name of a temporary column with the effect of a factor's level.
 fn effect_of(factor: &str) -> String {
     format!("effect of {factor}")
 }
 
-/// The rows of one factor or of a pair, whose effect is the mean of `response`.
+/// Computes the rows of one factor or of a pair, whose effect is the mean of `response`.
 fn term(runs: &LazyFrame, factors: &[&&str], response: Expr) -> LazyFrame {
     let squares = col(RESPONSE) * col(RESPONSE);
     let runs = runs.clone().with_columns([beyond_rounding(squares.sum(), len()).alias(TOTAL)]);
@@ -139,8 +139,9 @@ fn term(runs: &LazyFrame, factors: &[&&str], response: Expr) -> LazyFrame {
     ])
 }
 
-/// A sum of squared responses of this many runs, or 0 if it is only a rounding error of equal ones:
-/// a response is the difference of logarithms, each with a relative error of about 1e-16.
+/// Returns the sum of squared responses of `runs` runs, or 0 if it is only the rounding error of
+/// equal responses: a response is the difference of logarithms, each with a relative error of about
+/// 1e-16.
 fn beyond_rounding(squares: Expr, runs: Expr) -> Expr {
     const OF_ONE: f64 = 1e-24;
     let least = runs.cast(DataType::Float64) * lit(OF_ONE);
@@ -153,13 +154,13 @@ fn check_values(runs: &DataFrame, metric: &str) -> Result<()> {
         None if runs.height() == 0 => Err(Error::NoRuns),
         None => Ok(()),
         Some(value) => Err(Error::Factorial(format!(
-            "`{metric}` of a run is {}, where effects need a number above 0",
+            "`{metric}` of a run is {}, but effects need a number above 0",
             value.map_or("null".to_owned(), |value| value.to_string())
         ))),
     }
 }
 
-/// Refuses runs in which some combination is missing or present twice.
+/// Refuses runs in which some combination is missing or repeated.
 fn check_full(runs: &DataFrame, workload: &[&str], factors: &[&str]) -> Result<()> {
     let rows = |columns: &[&str]| -> Result<Vec<Vec<String>>> {
         let columns =
@@ -185,7 +186,7 @@ fn check_full(runs: &DataFrame, workload: &[&str], factors: &[&str]) -> Result<(
     Ok(())
 }
 
-/// Every combination of the levels that occur.
+/// Returns every combination of the levels that occur.
 fn combined(combinations: &[Vec<String>], factors: usize) -> Vec<Vec<String>> {
     let mut all = vec![Vec::new()];
     for factor in 0..factors {

@@ -10,9 +10,9 @@ pub enum Error {
     #[error("failed to read {}", path.display())]
     Read { path: PathBuf, source: std::io::Error },
 
-    /// Results without the table asked for.
+    /// Results without the requested table.
     #[error(
-        "no table `{table}` in {}: neither {table}.parquet nor {table}/*.parquet is there",
+        "no table `{table}` in {}: neither {table}.parquet nor {table}/*.parquet exists",
         listed(directories)
     )]
     NoTable { table: String, directories: Vec<PathBuf> },
@@ -21,8 +21,8 @@ pub enum Error {
     #[error("{} is not a readable Parquet file", path.display())]
     NotParquet { path: PathBuf, source: PolarsError },
 
-    /// A file that has changed since it was written.
-    #[error("{} is damaged: restore it, or run again what it is of", path.display())]
+    /// A file that changed after it was written.
+    #[error("{} is damaged: restore it, or repeat its run", path.display())]
     Damaged { path: PathBuf, source: CheckError },
 
     /// Two files of one table with different types of values in a column. `elsewhere` names the
@@ -36,11 +36,11 @@ pub enum Error {
     )]
     UnsupportedColumn { table: String, column: String, dtype: String },
 
-    /// A column that a computation needs.
+    /// A missing column that a computation needs.
     #[error("{table} has no column `{column}`; it has: {}", available.join(", "))]
     MissingColumn { table: String, column: String, available: Vec<String> },
 
-    /// A column that has to hold numbers.
+    /// A column that must hold numbers and does not.
     #[error("column `{column}` of {table} holds {dtype}, not numbers")]
     NotNumeric { table: String, column: String, dtype: String },
 
@@ -52,7 +52,7 @@ pub enum Error {
     #[error("`{part}` of the baseline is a value of several slots ({}); write slot={part}", slots.join(", "))]
     AmbiguousBaseline { part: String, slots: Vec<String> },
 
-    /// A workload that was not run with the baseline.
+    /// A workload without a run of the baseline.
     #[error("trace `{trace}` on machine `{machine}` has no run of the baseline `{baseline}` to compare `{policy}` with; it was run with: {}; run it with the baseline too, or choose another", available.join(", "))]
     MissingBaseline {
         trace: String,
@@ -64,7 +64,7 @@ pub enum Error {
 
     /// Several runs where a comparison needs one.
     #[error(
-        "{runs} runs of trace `{trace}` on machine `{machine}` with `{policy}`, where a comparison needs one; they differ in {}",
+        "{runs} runs of trace `{trace}` on machine `{machine}` with `{policy}`, but a comparison needs exactly one; they differ in {}",
         either(differ)
     )]
     SeveralRuns { trace: String, machine: String, policy: String, runs: usize, differ: Vec<String> },
@@ -77,19 +77,19 @@ pub enum Error {
     #[error("no column `{column}` in the tables of the query")]
     UnknownColumn { column: String, available: Vec<String> },
 
-    /// A query that is not understood or cannot be evaluated.
+    /// A query that does not parse or cannot be evaluated.
     #[error("the query failed: {0}")]
     Query(String),
 
     /// Runs of different traces, machines or engines under one name.
     #[error(
-        "these runs cannot be compared: {}; compare those that belong together, or allow mixed runs (`--allow-mixed` of a report), which are then marked",
+        "these runs cannot be compared: {}; compare runs that agree, or allow mixed runs (`--allow-mixed` of a report), which are then marked",
         differences.join("; ")
     )]
     Mixed { differences: Vec<String> },
 
-    /// Parameters of a run that cannot be read.
-    #[error("`{column}` of a run is not to be understood: {text}")]
+    /// Unreadable parameters of a run.
+    #[error("failed to parse `{column}` of a run: {text}")]
     Parameters { column: String, text: String },
 
     /// Runs that are not a full factorial.

@@ -1,4 +1,5 @@
-//! Former names of columns. Tables of the previous release are read under today's names, and queries may use either.
+//! Former names of columns. Tables of the previous release are read under their present names;
+//! queries may use either.
 
 /// Former and present names of columns.
 const COLUMNS: [(&str, &str); 6] = [

@@ -1,4 +1,4 @@
-//! Small questions to frames and schemas.
+//! Helpers over frames and schemas.
 
 use polars::prelude::*;
 
@@ -34,7 +34,7 @@ pub(crate) fn names(frame: &DataFrame) -> impl Iterator<Item = &str> {
     frame.columns().iter().map(|column| column.name().as_str())
 }
 
-/// The frame with the columns of `schema`; those that it lacks are null.
+/// Extends the frame to the columns of `schema`; missing columns are null.
 pub(crate) fn with_columns_of(frame: &DataFrame, schema: &Schema) -> LazyFrame {
     let column = |(name, dtype): (&PlSmallStr, &DataType)| match frame.schema().contains(name) {
         true => col(name.clone()),
@@ -43,16 +43,16 @@ pub(crate) fn with_columns_of(frame: &DataFrame, schema: &Schema) -> LazyFrame {
     frame.clone().lazy().select(schema.iter().map(column).collect::<Vec<_>>())
 }
 
-/// How a policy or overrides that are not there are called.
+/// Name of an absent policy or of absent overrides.
 pub(crate) const NONE: &str = "none";
 
-/// The values of a string column, with `none` for null.
+/// Returns the values of a string column, with `none` for null.
 pub(crate) fn strings(frame: &DataFrame, column: &str) -> Result<Vec<String>> {
     let values = frame.column(column)?.str()?;
     Ok(values.iter().map(|value| value.unwrap_or(NONE).to_owned()).collect())
 }
 
-/// Each row's values of the string columns `slots`, with slashes between.
+/// Returns each row's values of the string columns `slots`, separated by slashes.
 pub(crate) fn labels(frame: &DataFrame, slots: &[String]) -> Result<Vec<String>> {
     let columns = slots.iter().map(|slot| strings(frame, slot)).collect::<Result<Vec<_>>>()?;
     let label = |text: &str| if text.is_empty() { NONE.to_owned() } else { text.to_owned() };
@@ -60,13 +60,13 @@ pub(crate) fn labels(frame: &DataFrame, slots: &[String]) -> Result<Vec<String>>
     Ok((0..frame.height()).map(row).collect())
 }
 
-/// The key columns that a table has, in their order.
+/// Returns the key columns that a table has, in their order.
 pub(crate) fn keys_of(schema: &Schema) -> Vec<Expr> {
     let keys = ["run_id", "trace", "machine", "overrides"].into_iter().chain(SLOTS);
     keys.filter(|key| schema.contains(key)).map(col).collect()
 }
 
-/// The quotient of two values as a float; null if the denominator is 0.
+/// Divides two values as floats; null if the denominator is 0.
 pub(crate) fn quotient(above: Expr, below: Expr) -> Expr {
     let below = below.cast(DataType::Float64);
     when(below.clone().gt(lit(0.0)))

@@ -1,4 +1,4 @@
-//! Aligned text: headings, label column, value columns, titles between blocks of rows.
+//! Aligned text: headings, a label column, value columns, and titles between blocks of rows.
 
 use std::borrow::Cow;
 
@@ -8,8 +8,8 @@ use warpmem_support::text::printable_cell;
 
 const GAP: usize = 2;
 
-/// Text to be aligned. If a grid is wider than the terminal, it is split into parts, each of which
-/// begins with the first column, the labels.
+/// Text to be aligned. A grid wider than the terminal is split into parts, each of which begins
+/// with the label column.
 #[derive(Default)]
 pub(crate) struct Grid {
     pub(crate) columns: Vec<Heading>,
@@ -30,13 +30,13 @@ pub(crate) enum Align {
 }
 
 pub(crate) enum Row {
-    /// A line over the whole width, before a block.
+    /// A line across the full width, before a block.
     Title(String),
     Cells(Vec<String>),
 }
 
 impl Grid {
-    /// Text of at most `width` terminal columns, if the labels and one value column fit in them.
+    /// Renders text of at most `width` terminal columns, if the labels and one value column fit.
     pub(crate) fn render(mut self, width: usize) -> String {
         self.make_printable();
         let widths: Vec<usize> = (0..self.columns.len()).map(|c| self.width_of(c)).collect();
@@ -113,7 +113,7 @@ impl Grid {
     }
 }
 
-/// Splits columns into parts of at most `width`: each has the label column and at least one other.
+/// Splits columns into parts of at most `width`, each with the label column and at least one other.
 fn split(widths: &[usize], width: usize) -> Vec<Vec<usize>> {
     let label = widths.first().copied().unwrap_or(0);
     let mut parts: Vec<Vec<usize>> = Vec::new();

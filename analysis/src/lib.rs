@@ -2,9 +2,9 @@
 //!
 //! A run writes Parquet tables ([`TABLES`]); [`Results`] and [`read_table`] open them as lazy
 //! frames of [`polars`]. [`compare`] compares the runs of several policies with those of a
-//! baseline, with means over workloads; [`divergence`], [`load_time`], [`tail`] and others describe
-//! the runs and their loads. A frame can be written as aligned text, CSV, JSON, Parquet or Arrow
-//! IPC. The crate knows nothing of the engine that made the tables.
+//! baseline, with means over workloads; [`divergence`], [`load_time`], [`tail`] and others
+//! summarize runs and their loads. Frames are written as aligned text, CSV, JSON, Parquet or Arrow
+//! IPC. The crate does not depend on the engine that wrote the tables.
 //!
 //! ```no_run
 //! use warpmem_analysis::{CompareOptions, Results, compare};
@@ -15,8 +15,8 @@
 //! # Ok::<(), warpmem_analysis::Error>(())
 //! ```
 //!
-//! [`METRICS`] has the unit of each metric. A value that does not exist is null everywhere, never
-//! "not a number".
+//! [`METRICS`] states the unit of each metric. A value that does not exist is null everywhere,
+//! never "not a number".
 
 mod baseline;
 mod cell;

@@ -8,21 +8,21 @@ use crate::frame::{quotient, require, require_numeric};
 
 const TABLE: &str = "the `loads` table";
 
-/// Percentiles of the load time that [`load_time`] gives.
+/// Percentiles of the load time in the table of [`load_time`].
 pub const LOAD_TIME_PERCENTILES: [u32; 5] = [1, 25, 50, 75, 99];
 
-/// Percentiles of the divergence that [`divergence`] gives.
+/// Percentiles of the divergence in the table of [`divergence`].
 pub const DIVERGENCE_PERCENTILES: [u32; 3] = [50, 90, 99];
 
-/// Memory divergence, how far apart the requests of a load return: over the rows of `loads` that
-/// have the same `keys`, or over all rows without keys. Columns:
+/// Summarizes memory divergence, the spread of a load's returning requests, over the rows of
+/// `loads` with the same `keys`, or over all rows without keys. Columns:
 ///
 /// - the keys, `loads`, the number of rows, and `divergent_loads`, the number of rows with two or
-///   more off-chip requests, that is, with a divergence; the other columns cover only these;
-/// - `divergence_mean`, `_p50`, `_p90`, `_p99` and `_max`, core cycles [WMC Fig 4a]. A percentile p
+///   more off-chip requests and hence a divergence; the other columns cover only these;
+/// - `divergence_mean`, `_p50`, `_p90`, `_p99` and `_max`, core cycles [WMC Fig 4a]. Percentile p
 ///   is the smallest value that at least p percent of the values do not exceed;
-/// - `in_mc_fraction`, the sum of `in_mc_divergence` divided by that of `divergence` [WMC Fig 6];
-///   null if the latter is 0.
+/// - `in_mc_fraction`, the sum of `in_mc_divergence` divided by the sum of `divergence` [WMC Fig
+///   6]; null if the latter is 0.
 ///
 /// Rows are in the order of the first appearance of their keys.
 ///
@@ -63,8 +63,8 @@ pub fn divergence(loads: LazyFrame, keys: &[&str]) -> Result<LazyFrame> {
     Ok(by_keys(counts, keys, columns))
 }
 
-/// Load times of divergent loads, over the rows of `loads` that have the same `keys`, or over all
-/// rows without keys. Columns:
+/// Summarizes the load times of divergent loads, over the rows of `loads` with the same `keys`, or
+/// over all rows without keys. Columns:
 ///
 /// - the keys and `divergent_loads`, the number of rows with a divergence; the other columns cover
 ///   only these;
@@ -95,7 +95,7 @@ pub fn divergence(loads: LazyFrame, keys: &[&str]) -> Result<LazyFrame> {
 /// If a key or one of the columns `load_time`, `divergence` is missing or holds no numbers.
 pub fn load_time(loads: LazyFrame, keys: &[&str]) -> Result<LazyFrame> {
     let loads = checked(loads, keys, &["load_time", "divergence"])?;
-    // Null if the load does not diverge, so that runs without such loads keep their row.
+    // Null if the load does not diverge, so that runs without divergent loads keep their row.
     let time = when(col("divergence").is_not_null()).then(col("load_time")).otherwise(lit(NULL));
     let counts = counts(loads, time, keys, &[])?;
     let mut columns =

@@ -19,10 +19,10 @@ pub enum Mean {
 }
 
 impl Mean {
-    /// All of them, in the order in which a comparison gives them.
+    /// All means, in the order of a comparison's rows.
     pub const ALL: [Mean; 3] = [Mean::Arithmetic, Mean::Geometric, Mean::Harmonic];
 
-    /// Its name in the column `mean` of a comparison.
+    /// Returns the name in the column `mean` of a comparison.
     pub const fn name(self) -> &'static str {
         match self {
             Mean::Arithmetic => "arithmetic",
@@ -31,7 +31,8 @@ impl Mean {
         }
     }
 
-    /// Nulls are left out; the mean of no values is null, and so is one that does not exist.
+    /// Averages the values. Nulls are ignored; the mean of no values is null, as is an undefined
+    /// mean.
     fn of(self, values: Expr) -> Expr {
         let values = values.cast(DataType::Float64);
         finite_or_null(match self {
@@ -42,12 +43,12 @@ impl Mean {
     }
 }
 
-/// Names of the means that a comparison gives, in their order.
+/// Names of the means of a comparison, in order.
 pub const MEANS: [&str; 3] = [Mean::ALL[0].name(), Mean::ALL[1].name(), Mean::ALL[2].name()];
 
-/// The `mean` of each of `columns` over the rows of `frame` that have the same `keys`, in the order in which these
-/// appear, and `rows`, their number. Nulls are left out. The metrics of [Li, Yuan] are harmonic, those of [OWL] all
-/// three, those of [WMC, CaLRS] arithmetic.
+/// Computes the `mean` of each of `columns` over the rows of `frame` with the same `keys`, in order
+/// of first appearance, and `rows`, their number. Nulls are ignored. The papers' metrics are
+/// averaged harmonically in [Li, Yuan], in all three ways in [OWL], arithmetically in [WMC, CaLRS].
 ///
 /// ```
 /// use warpmem_analysis::{Mean, means, polars::{df, prelude::IntoLazy}, table_to_csv};
@@ -59,7 +60,7 @@ pub const MEANS: [&str; 3] = [Mean::ALL[0].name(), Mean::ALL[1].name(), Mean::AL
 /// ```
 ///
 /// # Errors
-/// If a column is missing, or one of those to average holds no numbers.
+/// If a column is missing, or a column to average holds no numbers.
 pub fn means(
     mut frame: LazyFrame,
     keys: &[&str],
@@ -77,8 +78,8 @@ pub fn means(
         .agg([len().alias("rows")].into_iter().chain(means).collect::<Vec<_>>()))
 }
 
-/// One row per machine, policy in the varied `slots`, and mean of the IPC ratio; `metrics` are
-/// averaged in the arithmetic row.
+/// Computes one row per machine, policy in the varied `slots`, and mean of the IPC ratio; `metrics`
+/// are averaged in the arithmetic row.
 pub(crate) fn mean_rows(
     rows: &DataFrame,
     slots: &[String],

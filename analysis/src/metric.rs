@@ -1,6 +1,6 @@
 //! Title, unit, definition and digits of each column that this crate derives or prints.
 
-/// How many digits of a value a table shows.
+/// Digits with which a table shows a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Digits {
     /// A fixed number of decimals.
@@ -22,12 +22,12 @@ pub struct Metric {
     pub unit: &'static str,
     /// Definition in one sentence.
     pub definition: &'static str,
-    /// How a terminal table shows it.
+    /// Digits in a terminal table.
     pub digits: Digits,
 }
 
 impl Metric {
-    /// Unit of the value as a terminal shows it.
+    /// Returns the unit of the value as a terminal shows it.
     pub fn shown_unit(&self) -> &'static str {
         match self.digits {
             Digits::Percent(_) => "%",
@@ -49,7 +49,7 @@ pub const COMPARED: [&str; 9] = [
     "dram_efficiency",
 ];
 
-/// Every metric known here.
+/// Every metric of this crate.
 pub const METRICS: &[Metric] = &[
     Metric {
         name: "ipc_thread",
@@ -111,7 +111,7 @@ pub const METRICS: &[Metric] = &[
         name: "in_mc_fraction",
         title: "in MC",
         unit: "fraction",
-        definition: "Part of the divergence that arises inside the memory controller, between a load's slowest and fastest request.",
+        definition: "Fraction of the divergence that arises inside the memory controller, between a load's slowest and fastest request.",
         digits: Digits::Percent(1),
     },
     Metric {
@@ -144,23 +144,23 @@ pub const METRICS: &[Metric] = &[
     },
 ];
 
-/// How a value is set against that of the baseline.
+/// Relation of a value to the baseline's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Relation {
-    /// `COLUMN_ratio`: the value over the baseline's.
+    /// `COLUMN_ratio`: the value divided by the baseline's.
     Ratio,
     /// `COLUMN_reduction`: the fraction of the baseline's value by which the value is below it.
     Reduction,
 }
 
-/// The column that a relative metric is made of, and how: `l1_read_misses_reduction`.
+/// Splits the name of a relative metric into its column and relation: `l1_read_misses_reduction`.
 pub fn relative(name: &str) -> Option<(&str, Relation)> {
     let ratio = name.strip_suffix("_ratio").map(|column| (column, Relation::Ratio));
     let reduction = || name.strip_suffix("_reduction").map(|c| (c, Relation::Reduction));
     ratio.or_else(reduction)
 }
 
-/// The digits that tables show of a column, if they are known.
+/// Returns the digits with which tables show a column, if known.
 pub fn digits(name: &str) -> Option<Digits> {
     let of_relation = |relation| match relation {
         Relation::Ratio => Digits::Decimals(3),
@@ -170,7 +170,7 @@ pub fn digits(name: &str) -> Option<Digits> {
     known.or_else(|| relative(name).map(|(_, relation)| of_relation(relation)))
 }
 
-/// The metric of this column name.
+/// Returns the metric of a column.
 pub fn metric(name: &str) -> Option<&'static Metric> {
     METRICS.iter().find(|metric| metric.name == name)
 }

@@ -9,19 +9,19 @@ use crate::frame::strings;
 use crate::overrides::places;
 use crate::parameters::parse_parameters;
 
-/// Columns of `runs` that say what a run was made from.
+/// Columns of `runs` that identify the inputs of a run.
 pub(crate) const COLUMNS: [&str; 3] = ["trace_hash", PARAMETERS, "engine_version"];
 const PARAMETERS: &str = "parameters";
 /// Marks of rows that differ in one of [`COLUMNS`].
 const MARKS: [&str; 3] = ["trace", "parameters", "engine"];
 
-/// The columns of [`COLUMNS`] that exist, as text.
+/// Returns the columns of [`COLUMNS`] that exist, as text.
 pub(crate) fn columns(schema: &Schema) -> Vec<Expr> {
     let present = COLUMNS.into_iter().filter(|column| schema.contains(column));
     present.map(|column| col(column).cast(DataType::String)).collect()
 }
 
-/// The parameters without the policies, which are compared.
+/// Removes the policies, which are compared, from the parameters.
 pub(crate) fn without_policies(mut runs: DataFrame) -> Result<DataFrame> {
     if !runs.schema().contains(PARAMETERS) {
         return Ok(runs);
@@ -39,21 +39,22 @@ pub(crate) fn without_policies(mut runs: DataFrame) -> Result<DataFrame> {
     Ok(runs)
 }
 
-/// How runs differ that should be alike, one sentence per difference.
+/// Describes unexpected differences between runs, one sentence each.
 pub(crate) fn differences(runs: &DataFrame) -> Result<Vec<String>> {
     let has = |column: &str| runs.schema().contains(column);
     let mut differences = Vec::new();
     if has("trace_hash") {
         for (trace, hashes) in values_of(strings(runs, "trace")?, strings(runs, "trace_hash")?) {
             differences
-                .push(format!("trace `{trace}` is of several contents ({})", hashes.join(", ")));
+                .push(format!("trace `{trace}` has several contents ({})", hashes.join(", ")));
         }
     }
     if has(PARAMETERS) {
         let machines = places(runs, &[])?;
         for (machine, sets) in values_of(machines, strings(runs, PARAMETERS)?) {
             let varied = varied_parameters(&sets);
-            differences.push(format!("machine `{machine}` is of several parameters ({varied})"));
+            differences
+                .push(format!("machine `{machine}` has several sets of parameters ({varied})"));
         }
     }
     if has("engine_version") {
@@ -65,7 +66,7 @@ pub(crate) fn differences(runs: &DataFrame) -> Result<Vec<String>> {
     Ok(differences)
 }
 
-/// For each key that has several values, these.
+/// Returns the values of each key that has several.
 fn values_of<K: Ord>(keys: Vec<K>, values: Vec<String>) -> BTreeMap<K, Vec<String>> {
     let mut all: BTreeMap<K, BTreeSet<String>> = BTreeMap::new();
     for (key, value) in keys.into_iter().zip(values) {
@@ -75,7 +76,7 @@ fn values_of<K: Ord>(keys: Vec<K>, values: Vec<String>) -> BTreeMap<K, Vec<Strin
     several.map(|(key, values)| (key, values.into_iter().collect())).collect()
 }
 
-/// The first few parameters in which the sets differ, with their values in each.
+/// Describes the first few parameters in which the sets differ, with their values in each.
 fn varied_parameters(sets: &[String]) -> String {
     const NAMED: usize = 3;
     let sets: Vec<_> = sets.iter().filter_map(|text| parse_parameters(text)).collect();
@@ -95,8 +96,8 @@ fn varied_parameters(sets: &[String]) -> String {
     if more == 0 { varied } else { format!("{varied} and {more} more") }
 }
 
-/// The column `mixed`: how a run differs from its baseline, whose values are in columns of other
-/// names. If overrides are compared, parameters differ on purpose.
+/// Computes the column `mixed`: how a run differs from its baseline, whose values are in columns of
+/// other names. If overrides are compared, parameters differ on purpose.
 pub(crate) fn mark(
     schema: &Schema,
     are_overrides_compared: bool,

@@ -7,12 +7,12 @@ use polars::prelude::*;
 /// The column with the machine parameters that a run overrides.
 pub(crate) const OVERRIDES: &str = "overrides";
 
-/// Whether runs are compared only with runs of the same overrides.
+/// Returns whether runs are compared only with runs of the same overrides.
 pub(crate) fn holds_overrides(runs: &DataFrame, slots: &[String]) -> bool {
     runs.schema().contains(OVERRIDES) && !slots.iter().any(|slot| slot == OVERRIDES)
 }
 
-/// The machine of each row, and its overrides unless these are compared.
+/// Returns the machine of each row, and its overrides unless these are compared.
 pub(crate) fn places(runs: &DataFrame, slots: &[String]) -> Result<Vec<String>> {
     let machines = strings(runs, "machine")?;
     if !holds_overrides(runs, slots) {

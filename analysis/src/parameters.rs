@@ -10,13 +10,14 @@ use crate::error::{Error, Result};
 /// A run's parameters by their dotted names.
 type Parameters = Map<String, Value>;
 
-/// Adds a column, called by its dotted name, for each machine parameter that some run of `runs` overrides
-/// (`overrides`, `key=value` with semicolons between) and that is not the same in all. Columns of whole numbers are
-/// integers, of numbers floats, of true and false booleans, others text.
+/// Adds a column, under its dotted name, for each machine parameter that some run of `runs`
+/// overrides (`overrides`, `key=value` pairs separated by semicolons) and that differs between
+/// runs. Whole numbers become integers, other numbers floats, true and false booleans, everything
+/// else text.
 ///
-/// The value of a run is that of its `parameters`, which also contain the machine's own values.
-/// Without this column, it is that of its `overrides`, or null. `runs` is read immediately, because
-/// the varying parameters determine the columns.
+/// The values come from `parameters`, which also contains the machine's own values; without this
+/// column, from `overrides`, or null. `runs` is read immediately, because the varying parameters
+/// determine the columns.
 ///
 /// ```
 /// use warpmem_analysis::{parameters, polars::{df, prelude::IntoLazy}, table_to_csv};
@@ -35,7 +36,7 @@ type Parameters = Map<String, Value>;
 /// ```
 ///
 /// # Errors
-/// If `overrides` or `parameters` are not as above.
+/// If `overrides` or `parameters` cannot be parsed.
 pub fn parameters(runs: LazyFrame) -> Result<LazyFrame> {
     let runs = runs.collect()?;
     let overrides = parsed(&runs, "overrides", parse_overrides)?;
@@ -53,7 +54,7 @@ pub fn parameters(runs: LazyFrame) -> Result<LazyFrame> {
     Ok(runs.hstack(&columns)?.lazy())
 }
 
-/// A text column parsed as parameters; none if the column does not exist.
+/// Parses a text column as parameters; none if the column does not exist.
 fn parsed(
     runs: &DataFrame,
     column: &str,
@@ -74,7 +75,7 @@ pub(crate) fn parse_parameters(text: &str) -> Option<Parameters> {
     serde_json::from_str(text).ok()
 }
 
-/// Values are numbers or booleans if they can be read as such, otherwise text.
+/// Parses overrides; values that read as numbers or booleans become such, others text.
 fn parse_overrides(text: &str) -> Option<Parameters> {
     let value = |text: &str| serde_json::from_str(text).unwrap_or_else(|_| Value::from(text));
     let pair = |part: &str| {

@@ -1,4 +1,4 @@
-//! Reading Parquet files: one is a table, or several together are one.
+//! Reads Parquet files; a table is one file, or several together.
 
 use std::any::Any;
 use std::collections::{BTreeMap, HashMap};
@@ -14,15 +14,15 @@ use warpmem_support::checksum::{CheckError, Checksum, check};
 use crate::error::{Error, Result};
 use crate::former::present;
 
-/// The table at `path`: a Parquet file, or all `*.parquet` files of a folder. A column that only some of
-/// these have is null in the others.
+/// Opens the table at `path`: a Parquet file, or all `*.parquet` files of a folder. A column that
+/// only some files have is null in the others.
 ///
-/// A file that carries a [checksum](warpmem_support::checksum) is read whole now and compared with it, of others the footer;
-/// collecting the frame reads the columns that it uses.
+/// A file with a [checksum](warpmem_support::checksum) is read whole now and verified; of other
+/// files only the footer is read. Collecting the frame reads the columns that it uses.
 ///
 /// # Errors
-/// If a file is missing, is damaged, is not Parquet, holds a column of a type that is not supported, or if a column is
-/// numeric in one file and not in another.
+/// If a file is missing, is damaged, is not Parquet, holds a column of an unsupported type, or if a
+/// column is numeric in one file and not in another.
 pub fn read_table(path: impl AsRef<Path>) -> Result<LazyFrame> {
     let path = path.as_ref();
     let files = if path.is_dir() { parquet_files(path)? } else { vec![path.to_owned()] };
@@ -38,7 +38,7 @@ pub fn read_table(path: impl AsRef<Path>) -> Result<LazyFrame> {
     together(files.into_iter().map(scan).collect::<Result<_>>()?)
 }
 
-/// Files that are one table, each with its rows.
+/// Concatenates the files of one table.
 pub(crate) fn together(scans: Vec<(TableFile, LazyFrame)>) -> Result<LazyFrame> {
     let mut first: HashMap<&str, &TableFile> = HashMap::new();
     for (file, _) in &scans {
@@ -51,12 +51,13 @@ pub(crate) fn together(scans: Vec<(TableFile, LazyFrame)>) -> Result<LazyFrame> 
     Ok(countable(concat(frames, by_name)?))
 }
 
-/// Keeps polars from counting the rows of several frames by a sum of 128 bits, which takes a feature that costs more than it is worth.
+/// Keeps polars from counting the rows of several frames with a 128-bit sum, which needs a costly
+/// feature.
 pub(crate) fn countable(frames: LazyFrame) -> LazyFrame {
     frames.map(Ok, AllowedOptimizations::default(), None, Some("FILES OF A TABLE"))
 }
 
-/// The `*.parquet` files of a folder, by name.
+/// Returns the `*.parquet` files of a folder, sorted by name.
 pub(crate) fn parquet_files(folder: &Path) -> Result<Vec<PathBuf>> {
     let read = |source| Error::read(folder, source);
     let mut files = Vec::new();
@@ -70,7 +71,7 @@ pub(crate) fn parquet_files(folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// Which files have been compared with their checksums: each is once.
+/// The files verified against their checksums, each once.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Checked(Arc<Mutex<BTreeMap<PathBuf, Checksum>>>);
 
@@ -95,7 +96,7 @@ impl Checked {
     }
 
     fn files(&self) -> MutexGuard<'_, BTreeMap<PathBuf, Checksum>> {
-        // Files are added one by one: a panic elsewhere leaves the map whole.
+        // Files are added one by one, so a panic elsewhere leaves the map consistent.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -111,7 +112,7 @@ pub(crate) struct TableFile {
 }
 
 impl TableFile {
-    /// Opens a file that is as it was written, as far as can be known.
+    /// Opens a file, verified as far as its checksum allows.
     pub(crate) fn open(path: PathBuf, checked: &Checked) -> Result<TableFile> {
         let mut file = File::open(&path).map_err(|source| Error::read(&path, source))?;
         checked.check(&path, &mut file)?;
@@ -134,7 +135,7 @@ impl TableFile {
         Ok(TableFile { path, stored, schema: Arc::new(schema.collect()) })
     }
 
-    /// Refuses a column that is text here and a number in the `other` file, or the like.
+    /// Refuses a column that is text here and a number in the `other` file, or vice versa.
     fn check_same_kind(&self, other: &TableFile, column: &str) -> Result<()> {
         let types = [self, other].map(|file| file.schema.get(column));
         let is_number =
@@ -151,7 +152,8 @@ impl TableFile {
         })
     }
 
-    /// The one text that the column has in all rows, if the footer says so; none of a file without rows.
+    /// Returns the single text value of the column in all rows, if the footer states it; none for a
+    /// file without rows.
     pub(crate) fn only_text(&self, column: &str) -> Result<Option<String>> {
         let file = File::open(&self.path).map_err(|source| Error::read(&self.path, source))?;
         let find = || -> PolarsResult<Option<String>> {
@@ -171,7 +173,7 @@ impl TableFile {
         guarded(find).map_err(|source| Error::NotParquet { path: self.path.clone(), source })
     }
 
-    /// Returns the name in the file of a column.
+    /// Returns a column's name in the file.
     fn stored(&self, name: &str) -> String {
         self.schema.index_of(name).map_or(name, |at| &self.stored[at]).to_owned()
     }
@@ -216,7 +218,8 @@ fn guarded<T>(read: impl FnOnce() -> PolarsResult<T>) -> PolarsResult<T> {
     catch_unwind(AssertUnwindSafe(read)).unwrap_or_else(damaged)
 }
 
-/// The types that the tables of this project use; the dataframe engine is built with no others.
+/// Returns whether the tables of this project use the type; the dataframe engine is built with no
+/// others.
 fn is_supported(dtype: &ArrowDataType) -> bool {
     use ArrowDataType as T;
     matches!(

@@ -1,4 +1,4 @@
-//! A results directory, or several as one.
+//! A results directory, or several treated as one.
 
 use std::collections::HashSet;
 use std::fs;
@@ -43,15 +43,15 @@ pub const SLOTS: [&str; 8] = [
 
 const RUN_ID: &str = "run_id";
 
-/// A file of this name exists in a directory until a sweep has assembled its tables. It has a line
-/// for each run of the plan; lines that begin with `#` are comments for people.
+/// Marker file of a directory whose sweep has not assembled its tables. It has a line for each run
+/// of the plan; lines that begin with `#` are comments.
 const UNFINISHED: &str = "unfinished";
-/// The same, with tables that lack some of these runs.
+/// Marker file of a directory whose tables lack some runs of the plan; same format.
 const INCOMPLETE: &str = "incomplete";
-/// Where the finished cells of such a sweep are: a directory of tables for each.
+/// Folder of the finished cells of an unfinished sweep: a directory of tables for each.
 const CELLS: &str = "cells";
 
-/// The tables of one directory, or of several as one.
+/// Tables of one directory, or of several treated as one.
 #[derive(Clone, Debug)]
 pub struct Results {
     directories: Vec<Directory>,
@@ -67,13 +67,13 @@ impl Results {
         Results::open_all(&[directory.into()])
     }
 
-    /// Opens several results, such as the shards of a sweep, as one: each table is theirs one after
-    /// the other. A run that an earlier directory has is left out of all tables of a later one.
+    /// Opens several results, such as the shards of a sweep, as one: tables are concatenated. Runs
+    /// that an earlier directory has are dropped from all tables of a later one.
     ///
-    /// A directory of a sweep that has not ended is read as the cells of its plan that have.
+    /// An unfinished sweep's directory is read as the finished cells of its plan.
     ///
     /// # Errors
-    /// If a directory cannot be read, or the `runs` of one of several.
+    /// If a directory cannot be read, or, given several, the `runs` table of one.
     pub fn open_all<P: AsRef<Path>>(directories: &[P]) -> Result<Results> {
         let mut opened = Results { directories: Vec::new(), checked: Checked::default() };
         for path in directories {
@@ -84,7 +84,7 @@ impl Results {
         Ok(opened)
     }
 
-    /// The runs of `directory` that are here already.
+    /// Returns the runs of `directory` that earlier directories have.
     fn repeated_in(&self, directory: &Directory) -> Result<Option<Series>> {
         let has_runs = |directory: &Directory| directory.files("runs").map(|f| !f.is_empty());
         if self.directories.is_empty() || !self.has("runs")? || !has_runs(directory)? {
@@ -98,7 +98,7 @@ impl Results {
         Ok((!its.is_empty()).then_some(its))
     }
 
-    /// Whether some directory has the table `name`.
+    /// Returns whether some directory has the table `name`.
     ///
     /// # Errors
     /// If a directory cannot be read.
@@ -111,9 +111,10 @@ impl Results {
         Ok(false)
     }
 
-    /// The table `name` (one of [`TABLES`] or any other): of each directory `name.parquet` or, if there
-    /// is no such file, all of `name/*.parquet` in the order of their names. A directory without it adds no
-    /// rows, and a column that only some files have is null in the others.
+    /// Returns the table `name` (one of [`TABLES`] or any other): from each directory
+    /// `name.parquet` or, if there is no such file, all of `name/*.parquet` in the order of their
+    /// names. A directory without it adds no rows; a column that only some files have is null in
+    /// the others.
     ///
     /// # Errors
     /// If no directory has the table, or as [`read_table`](crate::read_table).
@@ -136,9 +137,10 @@ impl Results {
     }
 
     /// Applies `function` to each run of the table `name`, whose files contain whole runs, as those
-    /// of `loads` do. It gets the rows of a file and the keys that distinguish its runs. The keys
-    /// are empty if the file says that it contains one run, whose `run_id` is then added to the
-    /// result: keys of millions of rows would cost more than the function itself.
+    /// of `loads` do. `function` receives the rows of a file and the keys that distinguish its
+    /// runs. The keys are empty if the file states that it contains a single run, whose `run_id` is
+    /// then added to the result: grouping millions of rows by key would cost more than the function
+    /// itself.
     ///
     /// ```no_run
     /// use warpmem_analysis::{Results, divergence};
@@ -155,7 +157,8 @@ impl Results {
         name: &str,
         function: impl Fn(LazyFrame, &[&str]) -> Result<LazyFrame>,
     ) -> Result<LazyFrame> {
-        // Of a run that an earlier directory has nothing is left, so that without keys it would have an answer.
+        // A run that an earlier directory has leaves no rows, and a function without keys would
+        // still answer for it.
         let are_whole = self.directories.iter().all(|directory| directory.repeated.is_none());
         let of_file = |(file, frame): (TableFile, LazyFrame)| match file.only_text(RUN_ID)? {
             Some(run) if are_whole => {
@@ -168,8 +171,8 @@ impl Results {
         Ok(countable(concat(answers, UnionArgs::default())?))
     }
 
-    /// The runs that the sweeps of these directories planned, and how many of them no directory
-    /// has. A sweep that has finished all its runs counts as having no plan.
+    /// Counts the runs that the sweeps of these directories planned, and those that no directory
+    /// has. A sweep that finished all its runs counts as having no plan.
     ///
     /// ```no_run
     /// let results = warpmem_analysis::Results::open("results")?;
@@ -205,8 +208,8 @@ impl Results {
         Ok(scans)
     }
 
-    /// Files of the tables opened so far that carry no checksum, so that their integrity is
-    /// unknown: those of other programs, and of Warpmem before its tables had checksums.
+    /// Returns the files of the tables opened so far that carry no checksum and cannot be verified:
+    /// files of other programs, and of versions of Warpmem whose tables had no checksums.
     ///
     /// ```no_run
     /// let results = warpmem_analysis::Results::open("results")?;
@@ -218,7 +221,7 @@ impl Results {
         self.checked.without_checksum()
     }
 
-    /// One row per run: configuration, policies, trace, all scalar metrics.
+    /// Returns one row per run: configuration, policies, trace, all scalar metrics.
     ///
     /// # Errors
     /// As [`Results::table`].
@@ -226,7 +229,7 @@ impl Results {
         self.table("runs")
     }
 
-    /// One row per load warp instruction.
+    /// Returns one row per load warp instruction.
     ///
     /// # Errors
     /// As [`Results::table`].
@@ -235,14 +238,13 @@ impl Results {
     }
 }
 
-/// One of the directories that results are made of.
+/// A directory of results.
 #[derive(Clone, Debug)]
 struct Directory {
     path: PathBuf,
-    /// The runs of a sweep that lacks some of them.
+    /// Planned runs of a sweep that lacks some of them.
     plan: Vec<String>,
-    /// For an unfinished sweep, the cells of its plan that have ended: a directory of tables for
-    /// each, named after the run.
+    /// Finished cells of an unfinished sweep: a directory of tables for each, named after the run.
     cells: Option<Vec<PathBuf>>,
     /// Runs that an earlier directory has.
     repeated: Option<Series>,
@@ -259,7 +261,7 @@ impl Directory {
         Ok(Directory { path: path.to_owned(), plan, cells, repeated: None })
     }
 
-    /// The files of the table `name`; none if it does not exist.
+    /// Returns the files of the table `name`; none if it does not exist.
     fn files(&self, name: &str) -> Result<Vec<PathBuf>> {
         let Some(cells) = &self.cells else {
             return files_in(&self.path, name);
@@ -272,7 +274,7 @@ impl Directory {
         Ok(files)
     }
 
-    /// Tables for which a run writes its own file are placed beside the cells at once.
+    /// Returns a cell's file of a streamed table: each run writes its own file beside the cells.
     fn streamed(&self, name: &str, cell: &Path) -> Option<PathBuf> {
         let run = cell.file_name()?.to_str()?;
         let file = self.path.join(name).join(format!("{run}.parquet"));
@@ -300,7 +302,7 @@ impl Directory {
     }
 }
 
-/// The files of the table `name` in `directory`.
+/// Returns the files of the table `name` in `directory`.
 fn files_in(directory: &Path, name: &str) -> Result<Vec<PathBuf>> {
     let (file, folder) = (directory.join(format!("{name}.parquet")), directory.join(name));
     if file.is_file() {
@@ -309,7 +311,7 @@ fn files_in(directory: &Path, name: &str) -> Result<Vec<PathBuf>> {
     if folder.is_dir() { parquet_files(&folder) } else { Ok(Vec::new()) }
 }
 
-/// The runs that a plan's `file` names; none if it does not exist.
+/// Reads the runs of a plan from `file`; none if it does not exist.
 fn plan(file: &Path) -> Result<Option<Vec<String>>> {
     let plan = match fs::read_to_string(file) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
@@ -321,9 +323,9 @@ fn plan(file: &Path) -> Result<Option<Vec<String>>> {
     Ok(Some(runs.map(str::to_owned).collect()))
 }
 
-/// For an unfinished sweep in `directory`, the directories of the finished cells in the order of
-/// its plan: those that contain `runs`, which is named last. Runs of an older plan exist there,
-/// too, but are not part of its tables.
+/// Returns the directories of the finished cells of an unfinished sweep, in the order of its plan:
+/// those that contain `runs`, which is renamed last. Cells of an older plan may exist there too,
+/// but are not part of its tables.
 fn finished_cells(directory: &Path, plan: &[String]) -> Vec<PathBuf> {
     let cells = plan.iter().map(|run| directory.join(CELLS).join(run));
     cells.filter(|cell| cell.join("runs.parquet").is_file()).collect()

@@ -1,12 +1,12 @@
-//! Figures over single runs, from the tables `runs`, `banks` and `intervals`.
+//! Summaries of single runs, from the tables `runs`, `banks` and `intervals`.
 
 use polars::prelude::*;
 
 use crate::error::Result;
 use crate::frame::{keys_of, quotient, require, require_numeric};
 
-/// Stages of a read request, in order. The column `latency_STAGE` of `runs` is the mean time in
-/// one.
+/// Stages of a read request, in order. The column `latency_STAGE` of `runs` is the mean time in a
+/// stage.
 pub const STAGES: [&str; 8] = [
     "l1",
     "request_network",
@@ -18,9 +18,9 @@ pub const STAGES: [&str; 8] = [
     "reply_network",
 ];
 
-/// Components of the read latency: a row per run and stage. Columns: the key columns of `runs`,
-/// `stage` (one of [`STAGES`], in their order), `cycles` (mean time there, core cycles) and `share`
-/// of the sum over stages. Null if a run has no such reads.
+/// Breaks down the read latency into a row per run and stage. Columns: the key columns of `runs`,
+/// `stage` (one of [`STAGES`], in their order), `cycles` (mean time in the stage, core cycles) and
+/// `share` of the sum over stages. Null if a run has no such reads.
 ///
 /// ```
 /// use warpmem_analysis::{STAGES, latency_breakdown, polars::{df, prelude::*}};
@@ -50,9 +50,10 @@ pub fn latency_breakdown(mut runs: LazyFrame) -> Result<LazyFrame> {
     long(runs, &keys_of(&schema), stages)
 }
 
-/// The time series of each run in long form: for each interval, a row for each of the `metrics`,
-/// which are columns of `intervals`. Columns: the key columns, `cycle` (the middle of the interval,
-/// core cycles), `metric` and `value`. The metrics of an interval are in the given order.
+/// Returns the time series of each run in long form: for each interval, a row for each of the
+/// `metrics`, which are columns of `intervals`. Columns: the key columns, `cycle` (the middle of
+/// the interval, core cycles), `metric` and `value`. The metrics of an interval are in the given
+/// order.
 ///
 /// ```
 /// use warpmem_analysis::{interval_series, polars::{df, prelude::IntoLazy}, table_to_csv};
@@ -103,9 +104,9 @@ fn long(
     Ok(by_row.drop(by_name([ROW], true, false)))
 }
 
-/// Row locality and bank-level parallelism of each run: the key columns of `runs`, `row_locality`
-/// (requests per activation) and `blp` (banks) [OWL, Yuan]. Runs that lack one of the two, such as
-/// those without DRAM, are left out.
+/// Returns row locality and bank-level parallelism of each run: the key columns of `runs`,
+/// `row_locality` (requests per activation) and `blp` (banks) [OWL, Yuan]. Runs that lack either,
+/// such as runs without DRAM, are omitted.
 ///
 /// ```
 /// use warpmem_analysis::{polars::{df, prelude::IntoLazy}, row_locality_vs_blp, table_to_csv};
@@ -129,9 +130,9 @@ pub fn row_locality_vs_blp(mut runs: LazyFrame) -> Result<LazyFrame> {
         .filter(are_there[0].clone().and(are_there[1].clone())))
 }
 
-/// Distribution of the requests of each run over banks: the key columns of `banks`, `channel`,
-/// `bank`, `requests` (row hits, misses and conflicts), `share` of the run's requests (null if
-/// there are none), `activations` and `row_hit_rate`.
+/// Returns the distribution of each run's requests over banks: the key columns of `banks`,
+/// `channel`, `bank`, `requests` (row hits, misses and conflicts), `share` of the run's requests
+/// (null if there are none), `activations` and `row_hit_rate`.
 ///
 /// ```
 /// use warpmem_analysis::{bank_map, polars::{df, prelude::IntoLazy}, table_to_csv};

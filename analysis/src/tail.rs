@@ -1,4 +1,4 @@
-//! Tails of distributions.
+//! Complementary cumulative distributions.
 
 use polars::prelude::*;
 
@@ -6,16 +6,16 @@ use crate::counts::{ROWS, VALUE, counts};
 use crate::error::Result;
 use crate::frame::{require, require_numeric};
 
-/// Points of a tail: this many in each factor of ten of the share, in addition to one per percent.
+/// Points of a tail per decade of the share, in addition to one per percent.
 const POINTS_PER_DECADE: f64 = 20.0;
 
-/// For each combination of the `keys`, the share of the rows of `frame` whose `column` is at least
-/// as large as a value: the curve from the smallest value (share 1) to the largest. Columns: the
+/// Computes, for each combination of the `keys`, the share of the rows of `frame` whose `column` is
+/// at least a given value: the curve from the smallest value (share 1) to the largest. Columns: the
 /// keys, the value under the name of its column, and `share`.
 ///
-/// Every point is exact. If there are many, those are kept that differ in the whole percents of the
-/// share or, for the rare large values, in a twentieth of its decimal logarithm: at most about 240
-/// of ten million rows. Nulls are left out.
+/// Every point is exact. Long curves are thinned to points that differ in the whole percents of the
+/// share or, for rare large values, in a twentieth of its decimal logarithm: at most about 240
+/// points for ten million rows. Nulls are ignored.
 ///
 /// ```
 /// use warpmem_analysis::{polars::{df, prelude::IntoLazy}, table_to_csv, tail};

@@ -1,4 +1,4 @@
-//! Frames and comparisons as aligned text for a terminal.
+//! Frames and comparisons as aligned terminal text.
 
 use std::collections::HashSet;
 
@@ -17,8 +17,8 @@ use crate::overrides::places;
 /// Headings for [`MEANS`].
 const SHORT_MEANS: [&str; MEANS.len()] = ["arith.", "geom.", "harm."];
 
-/// The rows of a frame as an aligned table. Columns that do not fit in `width` terminal columns
-/// follow below, after a repeated first column.
+/// Formats the rows of a frame as an aligned table. Columns that do not fit in `width` terminal
+/// columns follow below, after a repeated first column.
 ///
 /// # Errors
 /// If a column is of a type that tables do not hold.
@@ -31,7 +31,7 @@ pub fn table_to_string(frame: &DataFrame, width: usize) -> Result<String> {
     Ok(grid.render(width))
 }
 
-/// A frame turned on its side: one line per column, with its unit, and one value column per row.
+/// Formats a frame transposed: one line per column, with its unit, and one value column per row.
 /// For tables with many columns and few rows.
 ///
 /// # Errors
@@ -51,7 +51,8 @@ pub fn record_to_string(frame: &DataFrame, width: usize) -> Result<String> {
     Ok(Grid { columns, rows }.render(width))
 }
 
-/// The values of a column as readers have them: with `digits`, or else four significant ones; a dash for null.
+/// Formats the values of a column for display: with `digits`, or else four significant digits; a
+/// dash for null.
 ///
 /// # Errors
 /// As [`table_to_string`].
@@ -73,15 +74,15 @@ fn name_and_unit(column: &Column) -> Heading {
     Heading { lines, align: align(column) }
 }
 
-/// The unit in which a column of this name is shown.
+/// Returns the unit in which a column is shown.
 fn unit(name: &str) -> Option<&'static str> {
     let of_metric = metric(name).map(Metric::shown_unit);
     of_metric.or_else(|| matches!(digits(name), Some(Digits::Percent(_))).then_some("%"))
 }
 
 impl Comparison {
-    /// A block of lines per workload, then one per machine with the means, for a terminal of
-    /// `width` columns.
+    /// Formats a block of lines per workload, then one per machine with the means, for a terminal
+    /// of `width` columns.
     ///
     /// # Errors
     /// If the dataframe engine fails.
@@ -97,7 +98,8 @@ impl Comparison {
         Ok(format!("{workloads}\n{means}\n{}\n", wrapped(&note, width)))
     }
 
-    /// The heading and format of a metric: the lines of its heading, the unit last, and its digits.
+    /// Returns the heading and format of a metric: the lines of its heading, the unit last, and its
+    /// digits.
     fn look(&self, name: &str) -> (Vec<String>, Option<Digits>) {
         const PERCENT: Digits = Digits::Percent(1);
         let (title, unit, digits) = match (metric(name), self.units.get(name)) {
@@ -117,7 +119,7 @@ impl Comparison {
         [policy].into_iter().chain(values.iter().map(value)).collect()
     }
 
-    /// Heading of the column of policies: their slots, if there is more than one.
+    /// Returns the heading of the policy column: the slots, if there is more than one.
     fn policy_heading(&self) -> String {
         if self.slots().len() > 1 { self.slots().join("/") } else { "policy".to_owned() }
     }
@@ -152,7 +154,8 @@ impl Comparison {
         Ok(traces.collect::<HashSet<_>>().len())
     }
 
-    /// One line per policy: the three means of the ratio side by side, then the others' means.
+    /// Formats one line per policy: the three means of the ratio side by side, then the means of
+    /// the other metrics.
     fn mean_grid(&self) -> Result<Grid> {
         let frame = self.means();
         let values: Vec<&str> =
@@ -192,7 +195,7 @@ fn line<'a>(policy: &str, values: impl Iterator<Item = &'a String>) -> Row {
     Row::Cells([format!("  {policy}")].into_iter().chain(values.cloned()).collect())
 }
 
-/// Breaks lines between words so that none is wider than `width`, if its words are not.
+/// Breaks lines between words so that none exceeds `width`, unless a single word does.
 fn wrapped(text: &str, width: usize) -> String {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {

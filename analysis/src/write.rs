@@ -1,4 +1,5 @@
-//! Frames as CSV, JSON, Parquet and Arrow IPC. A file appears under its name only when it is complete.
+//! Writes frames as CSV, JSON, Parquet and Arrow IPC. A file appears under its name only once
+//! complete.
 
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};
@@ -13,8 +14,8 @@ use crate::error::{Error, Result};
 use crate::frame::names;
 use warpmem_support::text::csv_text;
 
-/// A frame as CSV: a heading with the columns' names, empty fields for null. Text that begins as a formula does in spreadsheets
-/// (`=`, `+`, `-`, `@`) has an apostrophe before it.
+/// Formats a frame as CSV: a heading with the column names, empty fields for null. Text that a
+/// spreadsheet would read as a formula (leading `=`, `+`, `-`, `@`) is prefixed with an apostrophe.
 ///
 /// # Errors
 /// If a column is of a type that tables do not hold.
@@ -29,7 +30,7 @@ pub fn table_to_csv(frame: &DataFrame) -> Result<String> {
     Ok(String::from_utf8(bytes).expect("made of strings"))
 }
 
-/// A frame as a JSON array with one object per row, keys in the order of the columns.
+/// Formats a frame as a JSON array with one object per row, keys in the order of the columns.
 ///
 /// # Errors
 /// If a column is of a type that tables do not hold.
@@ -79,20 +80,20 @@ pub fn write_parquet(frame: &DataFrame, path: impl AsRef<Path>) -> Result<()> {
     })
 }
 
-/// Writes a frame as an Arrow IPC file, also called Feather version 2, not compressed.
+/// Writes a frame as an uncompressed Arrow IPC file, also called Feather version 2.
 ///
 /// # Errors
 /// If the file cannot be written.
 pub fn write_ipc(frame: &DataFrame, path: impl AsRef<Path>) -> Result<()> {
     let mut frame = frame.clone();
     write_whole(path.as_ref(), |file| {
-        // Older readers do not know views of strings.
+        // Older readers do not support string views.
         let mut writer = IpcWriter::new(file).with_compat_level(CompatLevel::oldest());
         writer.finish(&mut frame).map_err(std::io::Error::other)
     })
 }
 
-/// Lets `write` fill a temporary file beside `path`, then renames it to `path`.
+/// Writes a temporary file beside `path` with `write`, then renames it to `path`.
 fn write_whole(
     path: &Path,
     write: impl FnOnce(&mut BufWriter<File>) -> std::io::Result<()>,
@@ -107,7 +108,7 @@ fn write_whole(
     fill().map_err(|source| Error::write(path, source))
 }
 
-/// `name.partial-PID`, so that two processes do not write into one file.
+/// Returns `name.partial-PID`, so that two processes do not write the same file.
 fn partial_path(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(format!(".partial-{}", std::process::id()));
@@ -119,7 +120,7 @@ struct Partial(PathBuf);
 
 impl Drop for Partial {
     fn drop(&mut self) {
-        // After a successful rename there is nothing to remove.
+        // After a successful rename nothing is left to remove.
         let _ = fs::remove_file(&self.0);
     }
 }

@@ -1,11 +1,11 @@
 //! Replay and import rates on generated traces.
 //!
-//! For each workload and machine: warp instructions, L1-miss requests and engine steps per second of one
-//! core, and the ratio to the design's targets; then the cost per warp instruction as a trace grows; then the
-//! rate at which exported Accel-Sim text is imported again. `cargo bench --bench replay [-- recording]`; with
-//! `recording` it also compares replay with and without the load rows written to Parquet. With `--pair OLD` it
-//! compares this build of the program with another, OLD, on captured traces instead; with `--threads N`, runs of
-//! them on 1 to N threads.
+//! For each workload and machine: warp instructions, L1-miss requests and engine steps per second
+//! of one core, and the ratio to the design's targets; then the cost per warp instruction as a
+//! trace grows; then the rate at which exported Accel-Sim text is imported again. `cargo bench
+//! --bench replay [-- recording]`; `recording` also compares replay with and without the load rows
+//! written to Parquet. `--pair OLD` instead compares this build of the program with another, OLD,
+//! on captured traces; `--threads N` compares runs of them on 1 to N threads.
 #![allow(clippy::print_stdout)]
 
 mod captured;
@@ -27,7 +27,7 @@ use warpmem_trace::Trace;
 
 const MACHINES: [&str; 3] = ["li2015", "v100", "rtx2060s"];
 
-/// Generators with what makes them large enough to time.
+/// Generators with parameters that make them large enough to time.
 const WORKLOADS: [(&str, &[(&str, &str)]); 7] = [
     ("vecadd", &[("n", "2^20")]),
     ("stream", &[("n", "2^19")]),
@@ -85,7 +85,7 @@ fn make(folder: &Path, file: &str, name: &str, parameters: &[(&str, &str)]) -> P
     path
 }
 
-/// The shortest of three runs.
+/// Measures the fastest of three runs.
 fn time(machine: &Machine, trace: &Trace) -> (RunResult, Duration) {
     let run = || {
         let start = Instant::now();
@@ -99,7 +99,7 @@ fn warp_instructions(result: &RunResult) -> f64 {
     result.sms.iter().map(|sm| sm.warp_instructions as f64).sum()
 }
 
-/// Requests that arrived at the L2.
+/// Counts the requests that arrived at the L2.
 fn requests(result: &RunResult) -> f64 {
     let counts = result.slices.iter().map(|slice| &slice.cache);
     let of = |c: &warpmem::cache::CacheCounts| {
@@ -140,7 +140,8 @@ fn replay(traces: &[(&str, PathBuf)]) {
     }
 }
 
-/// Cost per warp instruction of ever longer traces of one kind: flat is the target.
+/// Prints the cost per warp instruction of ever longer traces of one kind; the target is a constant
+/// cost.
 fn growth(folder: &Path) {
     println!("cost and peak memory as the trace grows (li2015, vecadd)");
     println!(
@@ -165,7 +166,7 @@ fn growth(folder: &Path) {
     }
 }
 
-/// The most memory that a process which only replays the trace has resident.
+/// Returns the peak resident memory of a process that only replays the trace, MiB.
 fn resident_mib(path: &Path) -> f64 {
     let program = std::env::current_exe().expect("this program has a path");
     let output = Command::new(program).args([RESIDENT, &path.to_string_lossy()]).output();
@@ -174,7 +175,7 @@ fn resident_mib(path: &Path) -> f64 {
     text.trim().parse().unwrap_or(f64::NAN)
 }
 
-/// The child's part: replays the trace and prints its own peak, where the system tells, in MiB.
+/// Runs in the child: replays the trace and prints its own peak in MiB, if the system reports it.
 fn replay_and_print_peak(path: &str) {
     let machine = load("li2015", &[]).expect("a preset");
     let trace = Trace::open(Path::new(path)).expect("the trace opens");
@@ -204,7 +205,7 @@ fn import(folder: &Path, traces: &[(&str, PathBuf)]) {
     }
 }
 
-/// Replay with every load row written, against replay without.
+/// Compares replay with every load row written against replay without.
 fn recording(folder: &Path, traces: &[(&str, PathBuf)]) {
     println!("\nrecording of load rows (target 1.05)");
     println!(

@@ -1,5 +1,5 @@
-//! This build of `warpmem` against another: both run the same traces in turns, and their processor
-//! seconds are compared run by run, so that neither has a quieter machine.
+//! This build of `warpmem` against another: both run the same traces alternately, and their CPU
+//! seconds are compared pairwise, so that load on the host affects both alike.
 
 use super::captured::traces;
 use nix::sys::resource::{UsageWho, getrusage};
@@ -9,23 +9,23 @@ use std::process::Command;
 
 const MACHINES: [&str; 2] = ["v100", "rtx2060s"];
 
-/// Pairs of runs of a trace on a machine.
+/// Pairs of runs per trace and machine.
 const PAIRS: usize = 7;
 
 /// Columns in which two builds may differ: the origin of a row, not its results.
 const OF_THE_BUILD: [&str; 3] = ["run_id", "engine_version", "command"];
 
-/// The processor seconds of a run and the row that it printed.
+/// CPU seconds of a run, and the row that it printed.
 struct Run {
     seconds: f64,
     row: serde_json::Value,
 }
 
 /// Compares this build with the program at `old`. Prints a line for each run, then the geometric
-/// mean and the least of the ratios.
+/// mean and the minimum of the ratios.
 pub fn compare(old: &Path, folder: &Path) {
     let new = Path::new(env!("CARGO_BIN_EXE_warpmem"));
-    println!("processor seconds of whole runs in turns, median of {PAIRS} pairs");
+    println!("CPU seconds of alternated runs, median of {PAIRS} pairs");
     println!(
         "{:10} {:14} {:>9} {:>9} {:>7} {:>15}  rows",
         "machine", "trace", "old", "new", "times", "least, greatest"
@@ -45,10 +45,10 @@ pub fn compare(old: &Path, folder: &Path) {
     println!("geometric mean {:.2} times, least {least:.2}", mean.exp());
 }
 
-/// How many times as fast the second of `programs` is as the first.
+/// Returns the speed of the second of `programs` relative to the first.
 fn compare_on(machine: &str, trace: &Path, programs: [&Path; 2]) -> f64 {
-    // A run of each beforehand brings programs and trace into the host's memory.
-    // The old program may not know that a run can have several threads.
+    // A first run of each brings programs and trace into the host's page cache. The old program may
+    // lack the option for threads.
     let extra: [&[&str]; 2] = [&[], &["--threads", "1"]];
     let runs = || [0, 1].map(|of| run(programs[of], machine, trace, extra[of]));
     let [old, new] = runs().map(|run| run.row);
@@ -82,7 +82,7 @@ fn run(program: &Path, machine: &str, trace: &Path, extra: &[&str]) -> Run {
     Run { seconds, row }
 }
 
-/// Processor seconds of all child processes that have ended.
+/// Returns the CPU seconds of all child processes that have ended.
 fn seconds_of_children() -> f64 {
     let usage = getrusage(UsageWho::RUSAGE_CHILDREN).expect("the system counts time");
     (usage.user_time() + usage.system_time()).num_microseconds() as f64 / 1e6

@@ -1,4 +1,4 @@
-//! Runs of one trace on several threads against one: in turns, by the clock on the wall.
+//! Wall-clock time of runs of one trace on several threads against one, alternated.
 
 use super::captured::traces;
 use super::pair::median;
@@ -11,21 +11,21 @@ use warpmem_trace::Trace;
 
 const MACHINES: [&str; 2] = ["v100", "rtx2060s"];
 
-/// Runs on each number of threads.
-const TURNS: usize = 5;
+/// Number of runs for each number of threads.
+const ROUNDS: usize = 5;
 
 /// Compares 2, 4, 8, … threads up to `most` with one.
 pub fn compare(most: usize, folder: &Path) {
     let counts: Vec<usize> =
         std::iter::successors(Some(1), |n| Some(2 * n)).take_while(|&n| n <= most).collect();
-    println!("seconds of runs in turns, median of {TURNS}; times as fast as one thread");
+    println!("seconds of alternated runs, median of {ROUNDS}; times as fast as one thread");
     let mut ratios: Vec<Vec<f64>> = vec![Vec::new(); counts.len()];
     for path in traces(folder) {
         let trace = Trace::open(&path).expect("the trace opens");
         let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         for name_of_machine in MACHINES {
             let machine = load(name_of_machine, &[]).expect("a preset");
-            let seconds = in_turns(&machine, &trace, &counts);
+            let seconds = alternated(&machine, &trace, &counts);
             print!("{name_of_machine:10} {name:14} {:9.3}", seconds[0]);
             for (at, &threads) in counts.iter().enumerate().skip(1) {
                 let ratio = seconds[0] / seconds[at];
@@ -41,15 +41,15 @@ pub fn compare(most: usize, folder: &Path) {
     }
 }
 
-/// Median seconds of each number of threads; the results are held equal.
-fn in_turns(machine: &Machine, trace: &Trace, counts: &[usize]) -> Vec<f64> {
+/// Measures the median seconds for each number of threads; the results must be equal.
+fn alternated(machine: &Machine, trace: &Trace, counts: &[usize]) -> Vec<f64> {
     let run = |threads: usize| -> (RunResult, f64) {
         let start = Instant::now();
         let result = Simulation::new(machine, trace).threads(threads).run(&mut Discard);
         (result.expect("the run ends"), start.elapsed().as_secs_f64())
     };
     let first = run(1).0;
-    let turns: Vec<Vec<f64>> = (0..TURNS)
+    let rounds: Vec<Vec<f64>> = (0..ROUNDS)
         .map(|_| {
             let timed = |&threads: &usize| {
                 let (result, seconds) = run(threads);
@@ -59,5 +59,5 @@ fn in_turns(machine: &Machine, trace: &Trace, counts: &[usize]) -> Vec<f64> {
             counts.iter().map(timed).collect()
         })
         .collect();
-    (0..counts.len()).map(|at| median(turns.iter().map(|turn| turn[at]))).collect()
+    (0..counts.len()).map(|at| median(rounds.iter().map(|round| round[at]))).collect()
 }

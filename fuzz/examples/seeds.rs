@@ -1,5 +1,5 @@
-//! Writes small valid inputs of every target into `fuzz/corpus/`. Without seeds a session spends most of its time on the
-//! first line of a file.
+//! Writes small valid inputs of every target into `fuzz/corpus/`. Without seeds a session spends
+//! most of its time on the first line of a file.
 
 use std::error::Error;
 use std::fs;

@@ -25,7 +25,7 @@ pub fn with_file<T>(bytes: &[u8], read: impl FnOnce(&Path) -> T) -> T {
             .and_then(|()| file.rewind())
             .and_then(|()| file.write_all(bytes))
             .expect("there is memory");
-        // Opening this path starts at the beginning of the file.
+        // Opening this path starts reading at the beginning of the file.
         read(Path::new(&format!("/proc/self/fd/{}", file.as_raw_fd())))
     })
 }

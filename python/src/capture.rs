@@ -32,7 +32,7 @@ impl Observer for Capturing<'_> {
     fn print(&self, text: &str) {
         Python::attach(|py| {
             let write = py.import("sys").and_then(|sys| sys.getattr("stdout"));
-            // A closed standard output is no reason to give up.
+            // A closed standard output does not stop the capture.
             let _ = write.and_then(|stdout| stdout.call_method1("write", (text,)));
         });
     }
@@ -46,7 +46,7 @@ fn threads() -> usize {
     available_parallelism().map_or(1, NonZeroUsize::get)
 }
 
-/// The launches of a launch file (TOML); how many are in the trace.
+/// Captures the launches of a launch file (TOML); returns the number of launches in the trace.
 #[pyfunction]
 pub fn capture_launches(
     py: Python<'_>,
@@ -77,7 +77,7 @@ pub fn capture_launches(
     }
 }
 
-/// A whole program with its arguments; how many launches are in the trace.
+/// Captures a whole program with its arguments; returns the number of launches in the trace.
 #[pyfunction]
 pub fn capture_program(
     py: Python<'_>,
@@ -108,7 +108,7 @@ pub fn capture_program(
     match (status, trace) {
         (ProgramStatus::Exited(0), Some(trace)) => Ok(trace.kernels),
         (ProgramStatus::Exited(0), None) => {
-            Err(Error::new_err("no kernel was recorded, and nothing is written"))
+            Err(Error::new_err("no kernel was recorded; nothing is written"))
         }
         (ProgramStatus::Exited(status), _) => {
             Err(Error::new_err(format!("the program ended with status {status}")))

@@ -1,4 +1,4 @@
-//! DRAM channels alone.
+//! Stand-alone DRAM channels.
 
 use crate::error::{Error, OrRaise};
 use crate::frame::{Frame, described};
@@ -15,7 +15,7 @@ use warpmem::standalone::dram::{
     columns, rows, run,
 };
 
-/// The requests, as on the command line.
+/// Requests, with the options of the command line.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub struct Requests {
@@ -62,7 +62,8 @@ impl Requests {
     }
 }
 
-/// A stream under several schedulers: a row for each and, of one scheduler, for each channel.
+/// Runs a stream under several schedulers: a row for each and, for a single scheduler, for each
+/// channel.
 #[pyfunction]
 pub fn dram(
     py: Python<'_>,

@@ -23,12 +23,12 @@ pub struct Comparison {
 
 #[pymethods]
 impl Comparison {
-    /// One row per run.
+    /// Returns one row per run.
     fn rows(&self) -> Frame {
         Frame(self.comparison.rows().clone())
     }
 
-    /// Three rows per machine and policy: arithmetic, geometric and harmonic means.
+    /// Returns three rows per machine and policy: arithmetic, geometric and harmonic means.
     fn means(&self) -> Frame {
         Frame(self.comparison.means().clone())
     }
@@ -38,7 +38,7 @@ impl Comparison {
         self.comparison.baseline()
     }
 
-    /// Names of the tables of the runs.
+    /// Returns the names of the tables of the runs.
     fn tables(&self) -> Vec<&'static str> {
         self.tables.keys().copied().collect()
     }
@@ -47,7 +47,7 @@ impl Comparison {
         self.tables.get(name).cloned().map(Frame)
     }
 
-    /// As `warpmem compare` prints it.
+    /// Formats the comparison as `warpmem compare` does.
     fn to_text(&self, width: usize) -> PyResult<String> {
         self.comparison.to_text(width).or_raise()
     }
@@ -69,7 +69,7 @@ impl Comparison {
     }
 }
 
-/// Every trace on every machine under every combination of policies.
+/// Runs every trace on every machine under every combination of policies.
 #[pyfunction]
 pub fn compare(
     py: Python<'_>,

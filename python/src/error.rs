@@ -1,4 +1,4 @@
-//! Errors as Python exceptions, with the same texts as the command line's.
+//! Errors as Python exceptions, with the texts of the command line.
 
 use pyo3::create_exception;
 use pyo3::exceptions::PyException;
@@ -12,9 +12,9 @@ create_exception!(
     warpmem,
     Error,
     PyException,
-    "Bad input: the text says what is wrong, where, and what would be valid."
+    "Bad input: the text states the mistake, its location, and valid input."
 );
-create_exception!(warpmem, Fault, Error, "A fault of Warpmem itself: please report it.");
+create_exception!(warpmem, Fault, Error, "A fault of Warpmem: please report it.");
 
 /// Raises errors of the libraries.
 pub trait OrRaise<T> {
@@ -27,7 +27,7 @@ impl<T, E: StdError + 'static> OrRaise<T> for Result<T, E> {
     }
 }
 
-/// The exception for an error, with the chain of its causes.
+/// Makes the exception for an error, with the chain of its causes.
 pub fn exception(error: &(dyn StdError + 'static)) -> PyErr {
     let causes = std::iter::successors(Some(error), |&error| error.source());
     let is_fault = causes.clone().any(is_fault);
@@ -36,7 +36,7 @@ pub fn exception(error: &(dyn StdError + 'static)) -> PyErr {
     if is_fault { Fault::new_err(text) } else { Error::new_err(text) }
 }
 
-/// Whether it is a failure of the engine, not of its input.
+/// Returns whether the failure is the engine's own and not due to its input.
 fn is_fault(error: &(dyn StdError + 'static)) -> bool {
     error.downcast_ref().is_some_and(RunError::is_fault)
         || matches!(error.downcast_ref(), Some(ChannelError::Stuck { .. }))

@@ -1,4 +1,4 @@
-//! Tables that Python takes over without copying, by Arrow's C stream interface.
+//! Tables passed to Python without copying, through Arrow's C stream interface.
 
 use crate::error::OrRaise;
 use polars_arrow::array::{Array, StructArray};
@@ -25,7 +25,7 @@ impl Frame {
         py: Python<'py>,
         requested_schema: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
-        // The protocol lets a producer ignore what schema is asked for.
+        // The protocol lets a producer ignore the requested schema.
         let _ = requested_schema;
         let mut frame = self.0.clone();
         frame.rechunk_mut();
@@ -50,7 +50,7 @@ impl Frame {
     }
 }
 
-/// A column of values.
+/// Makes a column of values.
 fn column(name: &str, values: Values) -> Column {
     let name = PlSmallStr::from_str(name);
     match values {
@@ -60,7 +60,7 @@ fn column(name: &str, values: Values) -> Column {
     }
 }
 
-/// The table as a frame.
+/// Converts the table to a frame.
 fn frame(table: MemoryTable) -> PyResult<DataFrame> {
     let constant = |(name, value): (String, String)| {
         let value = Scalar::new(DataType::String, AnyValue::StringOwned(value.into()));
@@ -71,7 +71,7 @@ fn frame(table: MemoryTable) -> PyResult<DataFrame> {
     DataFrame::new(table.rows, constants.chain(columns).collect()).or_raise()
 }
 
-/// The tables of several runs, those of one name under each other.
+/// Concatenates the tables of several runs, by name.
 pub fn frames(runs: Vec<Vec<MemoryTable>>) -> PyResult<BTreeMap<&'static str, DataFrame>> {
     let mut parts: BTreeMap<&'static str, Vec<DataFrame>> = BTreeMap::new();
     for table in runs.into_iter().flatten() {
@@ -90,13 +90,13 @@ pub fn frames(runs: Vec<Vec<MemoryTable>>) -> PyResult<BTreeMap<&'static str, Da
     parts.into_iter().map(together).collect()
 }
 
-/// Rows that columns describe, as a frame.
+/// Makes a frame of rows described by columns.
 pub fn described<R>(columns: &[Described<R>], rows: &[R]) -> PyResult<DataFrame> {
     let columns = columns.iter().map(|of| column(&of.name, of.values(rows)));
     DataFrame::new(rows.len(), columns.collect()).or_raise()
 }
 
-/// Columns of text, each with its name.
+/// Makes a frame of text columns with the given names.
 pub fn texts<const N: usize>(names: [&str; N], rows: Vec<[String; N]>) -> PyResult<DataFrame> {
     let values = |at: usize| rows.iter().map(|row| row[at].clone()).collect();
     let columns = names.iter().enumerate().map(|(at, name)| column(name, Values::Text(values(at))));

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use warpmem::trace::Ranges;
 use warpmem::workload::{Progress, Request};
 
-/// Writes the trace of a generator; the notes on its input.
+/// Writes the trace of a generator; returns notes on its input.
 #[pyfunction]
 pub fn generate(
     py: Python<'_>,

@@ -27,7 +27,7 @@ impl Progress for Importing<'_> {
     }
 }
 
-/// Converts traces of Accel-Sim's tracer; the notes on what was found.
+/// Converts traces of Accel-Sim's tracer; returns notes on anomalies.
 #[pyfunction]
 pub fn import_accel_sim(
     py: Python<'_>,

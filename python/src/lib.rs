@@ -1,9 +1,9 @@
-//! The Python module `warpmem._warpmem`, on which the package's Python files are made.
+//! The Python module `warpmem._warpmem`, the basis of the package's Python files.
 //!
-//! Functions here take and give plain values; defaults, names and documentation for people are in
+//! Functions here accept and return plain values; defaults, names and user documentation are in
 //! `python/warpmem/`. Long work runs in a separate thread ([`watched`]) and releases Python's lock.
 
-// Python's arguments are handed over by value, and by name.
+// Python hands over arguments by value, and by name.
 #![allow(clippy::needless_pass_by_value, clippy::too_many_arguments)]
 
 mod capture;

@@ -18,7 +18,7 @@ pub fn machines() -> PyResult<Frame> {
     texts(["machine", "description"], rows).map(Frame)
 }
 
-/// The policies of a slot, or of all.
+/// Lists the policies of a slot, or of all.
 #[pyfunction]
 pub fn policies(name: Option<&str>) -> PyResult<Frame> {
     let slots: Vec<_> = match name {
@@ -35,7 +35,7 @@ pub fn policies(name: Option<&str>) -> PyResult<Frame> {
     texts(["slot", "policy", "summary", "parameters", "source"], rows.collect()).map(Frame)
 }
 
-/// The generators, a row for each of their parameters.
+/// Lists the generators, with a row for each of their parameters.
 #[pyfunction]
 pub fn generators() -> PyResult<Frame> {
     let rows = workload::generators().iter().flat_map(|generator| {
@@ -49,7 +49,7 @@ pub fn generators() -> PyResult<Frame> {
     texts(["kernel", "summary", "parameter", "default", "meaning"], rows.collect()).map(Frame)
 }
 
-/// The columns of `runs`.
+/// Lists the columns of `runs`.
 #[pyfunction]
 pub fn metrics() -> PyResult<Frame> {
     let row = |column: warpmem::record::Column<_>| {

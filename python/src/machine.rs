@@ -6,18 +6,18 @@ use pyo3::types::{PyBool, PyFloat, PyInt, PyString};
 use std::path::Path;
 use warpmem::machine::{self, flatten};
 
-/// A machine, and the parameters that were set beside its own.
+/// A machine, and its overridden parameters.
 #[pyclass(frozen, module = "warpmem")]
 #[derive(Clone)]
 pub struct Machine {
     pub machine: machine::Machine,
     /// Name or file.
     pub origin: String,
-    /// `key=value` each.
+    /// Overrides, `key=value` each.
     pub overrides: Vec<String>,
 }
 
-/// A parameter: key, value, unit, what would be valid, meaning.
+/// A parameter: key, value, unit, valid values, meaning.
 type Key = (String, Py<PyAny>, &'static str, String, String);
 
 #[pymethods]
@@ -28,7 +28,7 @@ impl Machine {
         Ok(Machine { machine, origin: name_or_file, overrides })
     }
 
-    /// This machine with more overrides.
+    /// Returns this machine with additional overrides.
     fn changed(&self, overrides: Vec<String>) -> PyResult<Machine> {
         let changed = self.machine.clone().with_overrides(&overrides, Path::new(""));
         let (machine, origin) = (changed.or_raise()?, self.origin.clone());
@@ -55,14 +55,14 @@ impl Machine {
         match flatten(&self.machine).iter().find(|(name, _)| name == key) {
             Some((_, value)) => python(py, value),
             None => {
-                // The same text as for a key that is set.
+                // Same text as for setting an unknown key.
                 let unknown = self.changed(vec![format!("{key}=0")]).err();
                 Err(unknown.unwrap_or_else(|| Error::new_err(format!("`{key}` is no parameter"))))
             }
         }
     }
 
-    /// Every parameter, in the order of the documentation.
+    /// Returns every parameter, in the order of the documentation.
     fn keys(&self, py: Python<'_>) -> PyResult<Vec<Key>> {
         let values = flatten(&self.machine);
         let described = machine::Machine::keys().into_iter();
@@ -78,12 +78,12 @@ impl Machine {
         self.machine.to_toml()
     }
 
-    /// A sentence for each clock that was changed without the times that are cycles of it.
+    /// Returns a sentence for each clock that changed without the times counted in its cycles.
     fn clock_warnings(&self) -> Vec<String> {
         self.machine.clock_warnings()
     }
 
-    /// However the times of DRAM were given.
+    /// Compares machines regardless of how DRAM timings were specified.
     fn __eq__(&self, other: &Machine) -> bool {
         let mut other = other.machine.clone();
         other.dram.given.clone_from(&self.machine.dram.given);

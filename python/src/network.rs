@@ -1,4 +1,4 @@
-//! Networks alone.
+//! Stand-alone networks.
 
 use crate::error::{Error, OrRaise};
 use crate::frame::{Frame, described};
@@ -11,7 +11,7 @@ use std::ops::ControlFlow;
 use warpmem::slots::List;
 use warpmem::standalone::network::{Curve, Point, Setup, StandaloneError, Window, columns};
 
-/// The traffic, as on the command line.
+/// Traffic, with the options of the command line.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub struct Traffic {
@@ -23,7 +23,7 @@ pub struct Traffic {
     seed: u64,
 }
 
-/// Every topology with every arbiter under the `loads`, or, without any, up to saturation.
+/// Measures every topology with every arbiter under the `loads`, or, without any, up to saturation.
 #[pyfunction]
 pub fn network(
     py: Python<'_>,
@@ -59,7 +59,8 @@ pub fn network(
     described(&columns(), &points).map(Frame)
 }
 
-/// In ascending order of the loads; perhaps none above the first that saturates the network.
+/// Measures points in ascending order of the loads, optionally ending at the first that saturates
+/// the network.
 fn points(
     curve: &Curve,
     loads: &[f64],

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use warpmem_analysis::{self as analysis, CompareOptions};
 
-/// The tables that runs have left in directories.
+/// Tables of runs in directories.
 #[pyclass(frozen, module = "warpmem")]
 pub struct Results(analysis::Results);
 

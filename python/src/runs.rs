@@ -19,14 +19,14 @@ use warpmem::study::cells::{
 use warpmem::study::traces::NamedTrace;
 use warpmem_analysis::polars::prelude::DataFrame;
 
-/// Optional recordings beside the tables of every run.
+/// Optional recordings besides the tables of every run.
 #[derive(FromPyObject, Clone)]
 #[pyo3(from_item_all)]
 pub struct Recording {
     loads: bool,
-    /// Core cycles.
+    /// Interval in core cycles.
     intervals: Option<u64>,
-    /// As on the command line: `1/64`, `all`.
+    /// Sample of the requests, as on the command line: `1/64`, `all`.
     requests: Option<String>,
     commands: bool,
 }
@@ -47,7 +47,7 @@ impl Recording {
     }
 }
 
-/// A policy of a slot: its name on the command line, or a DRAM scheduler of one's own.
+/// A policy of a slot: its name on the command line, or a DRAM scheduler written in Python.
 #[derive(FromPyObject)]
 pub enum Policy {
     Named(String),
@@ -63,20 +63,20 @@ impl Policy {
     }
 }
 
-/// The slot of this name.
+/// Returns the slot with this name.
 pub fn slot(name: &str) -> PyResult<&'static Slot> {
     Slot::find(name).ok_or_else(|| Error::new_err(format!("there is no slot `{name}`")))
 }
 
-/// A cell, and the scheduler of one's own that it runs under.
+/// A cell, and the Python scheduler that it runs under, if any.
 pub struct Planned<'a> {
     cell: Cell<'a>,
     own: Option<&'a Own>,
 }
 
 impl<'a> Planned<'a> {
-    /// `trace` on `machine` under `policies`, of which `owns` has the DRAM schedulers that are not
-    /// built in.
+    /// Plans `trace` on `machine` under `policies`; `owns` holds the DRAM schedulers written in
+    /// Python.
     pub fn new(
         trace: &'a NamedTrace,
         machine: &Machine,
@@ -93,19 +93,20 @@ impl<'a> Planned<'a> {
             let cell = Cell::new(trace, simulated, overrides, command).or_raise()?;
             return Ok(Planned { cell, own: None });
         };
-        // Everything but the scheduler is checked with that of the machine.
+        // Everything except the scheduler is validated with the machine's own scheduler.
         let mut standing_in = simulated.clone();
         standing_in.policy.dram_scheduler.clone_from(&machine.machine.policy.dram_scheduler);
         let Cell { trace, .. } =
             Cell::new(trace, standing_in, overrides, String::new()).or_raise()?;
         let hash = trace.trace.header().content_hash;
-        // No command runs it.
+        // No command reproduces this run.
         let key = RunKey::new(&trace.name, hash, simulated, "", None).with_overrides(overrides);
         Ok(Planned { cell: Cell { trace, key, threads: 1 }, own: Some(own) })
     }
 }
 
-/// Runs a cell, under the scheduler of one's own if there is one; what that raises is the inner error.
+/// Runs a cell, under its Python scheduler if there is one; the inner error is an exception raised
+/// by it.
 fn simulate(
     cell: &Cell<'_>,
     own: Option<&Own>,
@@ -133,7 +134,7 @@ fn simulate(
     }
 }
 
-/// Runs the cells on `jobs` threads, 0 for one per processor; the tables of all of them.
+/// Runs the cells on `jobs` threads, 0 for one per processor; returns the tables of all.
 pub fn run_all(
     py: Python<'_>,
     planned: Vec<Planned<'_>>,
@@ -160,7 +161,8 @@ pub fn run_all(
     frames(tables(ends)?)
 }
 
-/// The tables of each run, or the first failure; where one has failed, others were interrupted.
+/// Returns the tables of each run, or the first failure; after a failure the other runs are
+/// interrupted.
 fn tables(
     ends: Vec<Result<PyResult<Vec<MemoryTable>>, CellError>>,
 ) -> PyResult<Vec<Vec<MemoryTable>>> {
@@ -176,7 +178,7 @@ fn tables(
     failure.or(interrupted).map_or(Ok(tables), Err)
 }
 
-/// One run: its tables by name.
+/// Runs a single cell; returns its tables by name.
 #[pyfunction]
 pub fn run(
     py: Python<'_>,

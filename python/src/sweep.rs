@@ -1,4 +1,4 @@
-//! Sweeps over a plan, or over one of several parts of it.
+//! Sweeps over a plan, or over one of its shards.
 
 use crate::error::{Error, OrRaise, exception};
 use crate::watched::{Board, Watch, watched};
@@ -15,24 +15,24 @@ use warpmem::study::sweep::{Outcome, Plan, Planned, Shard, Sweep, Watcher, expan
 use warpmem::study::traces::NamedTrace;
 use warpmem::workload;
 
-/// A plan, given as JSON, as TOML.
+/// Converts a plan from JSON to TOML.
 #[pyfunction]
 pub fn plan_to_toml(json: &str) -> PyResult<String> {
     let table: toml::Table = serde_json::from_str(json).or_raise()?;
     toml::to_string(&table).or_raise()
 }
 
-/// A plan, and where its traces and results are.
+/// A plan, and the locations of its traces and results.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub struct Sweeping {
-    /// TOML.
+    /// Text of the plan, TOML.
     text: String,
-    /// Folder that the plan's file names are relative to.
+    /// Folder to which the plan's file names are relative.
     path: PathBuf,
-    /// Results.
+    /// Directory of the results.
     directory: PathBuf,
-    /// Traces of suites.
+    /// Folder of suite traces.
     cache: PathBuf,
 }
 
@@ -41,18 +41,18 @@ impl Sweeping {
         Plan::from_text(&self.text, &self.path).or_raise()
     }
 
-    /// The directory of a shard.
+    /// Returns the directory of a shard.
     fn shard(&self, number: usize) -> PathBuf {
         self.directory.join(SHARDS).join(number.to_string())
     }
 }
 
-/// The folder of the shards in that of a sweep.
+/// Subfolder of the shards in the directory of a sweep.
 const SHARDS: &str = "shards";
 
-/// Divides the cells that have no results yet into shards, and moves those that have to the
-/// shards that are to be run, which makes the tables of a shard its own. Traces of suites are
-/// generated. The numbers of the shards to run, and their directories.
+/// Distributes the cells without results over shards, and moves finished ones to the shards that
+/// will run, so that each shard's tables are complete. Traces of suites are generated. Returns the
+/// numbers of the shards to run, and their directories.
 #[pyfunction]
 pub fn deal_shards(
     py: Python<'_>,
@@ -77,8 +77,8 @@ pub fn deal_shards(
     })?
 }
 
-/// Runs the cells of a plan that its directory does not have, after those of its shards have been
-/// gathered; so many as there are then, and as the plan has, or the shard.
+/// Runs the cells of a plan that its directory lacks, after gathering those of its shards; returns
+/// the number of finished cells, and of all cells of the plan or the shard.
 #[pyfunction]
 pub fn sweep(
     py: Python<'_>,
@@ -139,7 +139,7 @@ fn open_sweep<'a>(
     Sweep::open(expansion, plan.recorded(), &sweeping.directory, shard).or_raise()
 }
 
-/// Takes over what shards have finished.
+/// Moves the results that shards have finished.
 fn gather(sweep: &mut Sweep<'_>, sweeping: &Sweeping) -> PyResult<()> {
     let entries = match fs::read_dir(sweeping.directory.join(SHARDS)) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),

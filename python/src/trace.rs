@@ -1,4 +1,4 @@
-//! Traces: what is in them.
+//! Traces and their contents.
 
 use crate::error::OrRaise;
 use crate::frame::Frame;
@@ -27,13 +27,13 @@ impl Trace {
         self.path.clone()
     }
 
-    /// Hash of the content, 16 hexadecimal digits.
+    /// Returns the hash of the content, 16 hexadecimal digits.
     #[getter]
     fn content_hash(&self) -> String {
         format!("{:016x}", self.trace.header().content_hash)
     }
 
-    /// A row per launch.
+    /// Returns a row per launch.
     fn kernels(&self) -> PyResult<Frame> {
         let kernels = self.trace.kernels();
         let of = |value: fn(&trace::Kernel) -> u64| kernels.iter().map(value).collect::<Vec<u64>>();

@@ -1,5 +1,5 @@
-//! Long work: on a thread of its own, while the thread that called looks for Ctrl-C and tells
-//! Python how far it is.
+//! Runs long work on a separate thread, while the calling thread watches for Ctrl-C and reports
+//! progress to Python.
 
 use pyo3::prelude::*;
 use std::panic::resume_unwind;
@@ -13,10 +13,10 @@ use warpmem::gpu::engine::{Progress, ProgressReport};
 use warpmem::study::cells;
 use warpmem::workload::Stop;
 
-/// Between two looks.
+/// Polling interval.
 const INTERVAL: Duration = Duration::from_millis(100);
 
-/// How far work is, and whether it is to stop.
+/// Progress of the work, and its stop flag.
 #[derive(Default)]
 pub struct Board {
     done: AtomicU64,
@@ -54,7 +54,7 @@ impl Board {
         self.stopped.load(Relaxed)
     }
 
-    /// Stops a generator when the work is to stop.
+    /// Returns a stop for generators, triggered with the work.
     pub fn generator_stop(&self) -> Stop {
         Stop::when(Arc::clone(&self.stopped))
     }
@@ -81,7 +81,7 @@ pub fn watched<T: Send>(
         thread::scope(|scope| {
             let (ended, end) = channel::<()>();
             let worker = scope.spawn(move || {
-                // Dropped at the end, also by a panic.
+                // Dropped at the end, also on a panic.
                 let _ended = ended;
                 work()
             });
@@ -118,7 +118,7 @@ impl cells::Watcher for Board {
     }
 }
 
-/// Adds the warp instructions of one run.
+/// Adds the warp instructions of a run.
 pub struct Watch<'a> {
     board: &'a Board,
     seen: u64,

@@ -10,18 +10,19 @@ use warpmem::trace::{
 };
 
 /// Writes a trace: kernels, their CTAs, their warps, and the instructions of each, in this order.
-/// Its parts are aligned to cache lines, which Python does not do for its objects: they lie elsewhere.
+/// Its parts are aligned to cache lines, which Python does not guarantee for its objects, so they
+/// are boxed.
 #[pyclass(module = "warpmem")]
 pub struct TraceWriter {
     path: PathBuf,
     writer: Option<Box<Writer>>,
     open: Open,
     grid: [u32; 3],
-    /// Warps of a CTA.
+    /// Number of warps per CTA.
     warps: u32,
     cta: Box<CtaBuilder>,
     warp: Box<WarpAssembler>,
-    /// Program counter of the next instruction that gives none.
+    /// Default program counter of the next instruction.
     pc: u64,
 }
 
@@ -53,7 +54,7 @@ impl TraceWriter {
         })
     }
 
-    /// Lines that are kept in L2 become as others before the next launch.
+    /// Resets persisting L2 lines to normal before the next launch.
     fn reset_l2(&mut self) -> PyResult<()> {
         self.end_kernel()?;
         self.writer()?.reset_l2();
@@ -99,7 +100,7 @@ impl TraceWriter {
         Ok(())
     }
 
-    /// Begins a CTA of the kernel: its index, or its coordinates.
+    /// Begins a CTA of the kernel, given by index or coordinates.
     fn cta(&mut self, block: Block) -> PyResult<()> {
         self.end_cta()?;
         self.require(Open::Kernel, "cta")?;
@@ -133,7 +134,7 @@ impl TraceWriter {
         Ok(())
     }
 
-    /// A memory instruction: an address for each active lane, lowest lane first.
+    /// Adds a memory instruction, with an address for each active lane, lowest lane first.
     #[pyo3(signature = (kind, addresses, bytes, space, mask, dests, srcs, pc, l2))]
     fn memory(
         &mut self,
@@ -178,7 +179,7 @@ impl TraceWriter {
         Ok(())
     }
 
-    /// An instruction that is not about memory.
+    /// Adds an instruction that does not access memory.
     #[pyo3(signature = (class="integer", dests=vec![], srcs=vec![], mask=u32::MAX))]
     fn compute(&mut self, class: &str, dests: Vec<u16>, srcs: Vec<u16>, mask: u32) -> PyResult<()> {
         self.require(Open::Warp, "compute")?;
@@ -190,7 +191,7 @@ impl TraceWriter {
         Ok(())
     }
 
-    /// Waits at a barrier of the CTA.
+    /// Adds a wait at a barrier of the CTA.
     #[pyo3(signature = (id=0, warps=None, mask=u32::MAX, pc=None))]
     fn barrier(&mut self, id: u8, warps: Option<u8>, mask: u32, pc: Option<u64>) -> PyResult<()> {
         self.require(Open::Warp, "barrier")?;
@@ -199,7 +200,7 @@ impl TraceWriter {
         Ok(())
     }
 
-    /// Arrives at a CTA barrier of `warps` warps.
+    /// Adds an arrival at a CTA barrier of `warps` warps.
     #[pyo3(signature = (id, warps, mask=u32::MAX, pc=None))]
     fn barrier_arrive(&mut self, id: u8, warps: u8, mask: u32, pc: Option<u64>) -> PyResult<()> {
         self.require(Open::Warp, "barrier_arrive")?;
@@ -208,7 +209,7 @@ impl TraceWriter {
         Ok(())
     }
 
-    /// Arrives at the barrier of the cluster.
+    /// Adds an arrival at the barrier of the cluster.
     #[pyo3(signature = (mask=u32::MAX, pc=None))]
     fn cluster_arrive(&mut self, mask: u32, pc: Option<u64>) -> PyResult<()> {
         self.require(Open::Warp, "cluster_arrive")?;
@@ -217,7 +218,7 @@ impl TraceWriter {
         Ok(())
     }
 
-    /// Waits at the barrier of the cluster.
+    /// Adds a wait at the barrier of the cluster.
     #[pyo3(signature = (mask=u32::MAX, pc=None))]
     fn cluster_wait(&mut self, mask: u32, pc: Option<u64>) -> PyResult<()> {
         self.require(Open::Warp, "cluster_wait")?;
@@ -226,7 +227,7 @@ impl TraceWriter {
         Ok(())
     }
 
-    /// A memory fence.
+    /// Adds a memory fence.
     #[pyo3(signature = (mask=u32::MAX, pc=None))]
     fn fence(&mut self, mask: u32, pc: Option<u64>) -> PyResult<()> {
         self.require(Open::Warp, "fence")?;
@@ -235,7 +236,7 @@ impl TraceWriter {
         Ok(())
     }
 
-    /// Completes the file and gives it its name.
+    /// Completes the file and renames it to its final name.
     fn close(&mut self) -> PyResult<()> {
         if self.writer.is_some() {
             self.end_kernel()?;
@@ -246,13 +247,13 @@ impl TraceWriter {
         Ok(())
     }
 
-    /// Leaves nothing.
+    /// Discards the file.
     fn abandon(&mut self) {
         self.writer = None;
     }
 }
 
-/// Along x, or along x and y, or along all.
+/// Dimensions: along x, along x and y, or along all three.
 #[derive(FromPyObject)]
 enum Dimensions {
     X(u32),
@@ -270,15 +271,15 @@ impl Dimensions {
     }
 }
 
-/// A CTA in its grid.
+/// Position of a CTA in its grid.
 #[derive(FromPyObject)]
 enum Block {
-    /// Numbered along x, then y, then z.
+    /// Index along x, then y, then z.
     Index(u32),
     At((u32, u32, u32)),
 }
 
-/// The value of this name.
+/// Returns the value with this name.
 fn named<T: Copy>(name: &str, all: &[(&str, T)]) -> PyResult<T> {
     let found = all.iter().find(|(known, _)| *known == name);
     found.map(|(_, value)| *value).ok_or_else(|| {
@@ -291,7 +292,7 @@ fn regs(numbers: &[u16]) -> Vec<Reg> {
     numbers.iter().map(|&number| Reg(number)).collect()
 }
 
-/// Size of an instruction in bytes: the step between program counters that are not given.
+/// Size of an instruction in bytes: the increment of omitted program counters.
 const INSTRUCTION_BYTES: u64 = 16;
 
 impl TraceWriter {
@@ -300,7 +301,7 @@ impl TraceWriter {
         self.writer.as_deref_mut().ok_or_else(closed)
     }
 
-    /// Refuses a call that belongs inside something that is not open.
+    /// Refuses a call outside the unit that must be open.
     fn require(&self, outer: Open, what: &str) -> PyResult<()> {
         if self.open >= outer && self.writer.is_some() {
             return Ok(());
@@ -309,7 +310,7 @@ impl TraceWriter {
         Err(Error::new_err(format!("{}: `{what}` without a `{outer}`", self.path.display())))
     }
 
-    /// The program counter of the next instruction.
+    /// Returns the program counter of the next instruction.
     fn next_pc(&mut self, given: Option<u64>) -> u64 {
         let pc = given.unwrap_or(self.pc);
         self.pc = pc + INSTRUCTION_BYTES;

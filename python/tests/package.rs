@@ -1,20 +1,20 @@
-//! The Python package, tested from Python: the extension as this build made it, and the Python files beside
-//! it. Run where WARPMEM_PYTHON names a Python that has polars and tqdm; where it has nbclient, ipykernel and
-//! matplotlib too, the notebooks of the documentation are executed.
+//! Tests of the Python package from Python: the extension built here, and the Python files beside
+//! it. They run if WARPMEM_PYTHON names a Python with polars and tqdm; if it also has nbclient,
+//! ipykernel and matplotlib, the notebooks of the documentation are executed.
 
 use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The extension, which lies beside this test.
+/// Returns the extension, which lies beside this test.
 fn extension() -> PathBuf {
     let test = env::current_exe().unwrap();
     let name = format!("{}_warpmem{}", env::consts::DLL_PREFIX, env::consts::DLL_SUFFIX);
     test.with_file_name(name)
 }
 
-/// The package as an installation has it.
+/// Arranges the package as in an installation.
 fn install(folder: &Path) {
     let package = folder.join("warpmem");
     fs::create_dir(&package).unwrap();

@@ -41,14 +41,14 @@ def has_tag(cell, tag):
 
 
 def without_layout(text):
-    """Words and numbers of a text, or of a table in HTML."""
+    """Splits a text, or an HTML table, into words and numbers."""
     if text.lstrip().startswith("<"):
         text = html.unescape(re.sub(r"(?s)<style.*?</style>|<[^<>]+>", " ", text))
     return re.findall(r"[^\s\u2500-\u257f]+", text)
 
 
 def texts_of(cell):
-    """What a cell says, output by output."""
+    """Returns the text of a cell, output by output."""
     texts = []
     for output in cell["outputs"]:
         if output["output_type"] == "stream":
@@ -60,7 +60,7 @@ def texts_of(cell):
 
 
 def executed(path):
-    """The notebook as an execution leaves it, without what differs between executions."""
+    """Executes a notebook, and removes output that differs between executions."""
     notebook = nbformat.read(path, as_version=4)
     resources = {"metadata": {"path": str(path.parent)}}
     client = nbclient.NotebookClient(
@@ -111,7 +111,7 @@ class Executed(unittest.TestCase):
 
 
 class Stored(unittest.TestCase):
-    def test_notebooks_are_small_and_name_no_places_of_a_machine(self):
+    def test_notebooks_are_small_and_contain_no_local_paths(self):
         for path in NOTEBOOKS:
             text = path.read_text(encoding="utf-8")
             self.assertLess(len(text.encode()), MOST_BYTES, path.name)
@@ -123,7 +123,7 @@ class Stored(unittest.TestCase):
                 self.assertNotIn("stderr", told, source_of(cell))
                 self.assertFalse(outputs and has_tag(cell, "varies"), source_of(cell))
 
-    def test_links_lead_somewhere(self):
+    def test_links_resolve(self):
         python = (REPOSITORY / "docs" / "python.md").read_text(encoding="utf-8")
         for path in NOTEBOOKS:
             self.assertIn(f"](notebooks/{path.name})", python)

@@ -1,4 +1,4 @@
-"""The package, as its users call it. Run by `python -m unittest discover python/tests`."""
+"""The package through its public interface. Run by `python -m unittest discover python/tests`."""
 
 import _thread
 import io
@@ -72,22 +72,22 @@ class Running(InTemporaryFolder):
         with self.assertRaisesRegex(AttributeError, "no table `nothing`"):
             run.nothing
 
-    def test_tables_are_those_of_the_files(self):
+    def test_tables_equal_the_written_files(self):
         plan = {"traces": [str(GATHER)], "loads": True, "policies": {"dram_scheduler": ["fcfs"]}}
         files = warpmem.sweep(plan, self.folder / "results", progress=False)
         run = warpmem.run(GATHER, dram_scheduler="fcfs", loads=True)
         for name in files.tables():
-            # The commands that make a run differ.
+            # The commands of the runs differ.
             ours, theirs = (
                 table.drop("command", strict=False) for table in (run.table(name), files.table(name))
             )
             assert_frame_equal(ours, theirs)
 
-    def test_overrides_are_those_of_the_command_line(self):
+    def test_overrides_match_the_command_line(self):
         run = warpmem.run(GATHER, set={"dram.read_queue": 16})
         self.assertEqual(run["overrides"], "dram.read_queue=16")
 
-    def test_what_is_wrong_is_told_as_on_the_command_line(self):
+    def test_errors_match_the_command_line(self):
         with self.assertRaisesRegex(warpmem.Error, "did you mean `fr-fcfs`"):
             warpmem.run(GATHER, dram_scheduler="fr-fcf")
         with self.assertRaisesRegex(warpmem.Error, "nowhere.wmt"):
@@ -97,7 +97,7 @@ class Running(InTemporaryFolder):
         with self.assertRaisesRegex(TypeError, "slots are dram_scheduler"):
             warpmem.run(GATHER, dram_schedular="fcfs")
 
-    def test_other_threads_go_on_during_a_run(self):
+    def test_other_threads_continue_during_a_run(self):
         counted = []
         done = threading.Event()
         other = threading.Thread(target=lambda: [counted.append(1) for _ in iter(done.is_set, True)])
@@ -107,13 +107,13 @@ class Running(InTemporaryFolder):
         other.join()
         self.assertGreater(len(counted), 1)
 
-    def test_ctrl_c_ends_a_run(self):
+    def test_ctrl_c_stops_a_run(self):
         trace = warpmem.generate("gups", self.folder / "long.wmt", n=2**20, table=2**20)
         threading.Timer(0.3, _thread.interrupt_main).start()
         with self.assertRaises(KeyboardInterrupt):
             warpmem.run(trace)
 
-    def test_a_bar_is_of_long_work_and_goes_at_the_end(self):
+    def test_a_bar_is_shown_only_during_long_work(self):
         from warpmem import _progress
 
         for delay, is_shown in ((60, False), (0, True)):
@@ -123,7 +123,7 @@ class Running(InTemporaryFolder):
                     report(1, 2)
             self.assertEqual("work:  50%" in told.getvalue(), is_shown)
 
-    def test_no_bar_is_shown_where_tqdm_is_disabled(self):
+    def test_no_bar_is_shown_if_tqdm_is_disabled(self):
         from warpmem._progress import is_shown
 
         with mock.patch.dict(sys.modules, ipykernel=None):
@@ -132,7 +132,7 @@ class Running(InTemporaryFolder):
                 self.assertFalse(is_shown(None))
                 self.assertTrue(is_shown(True))
 
-    def test_progress_is_told_to_the_end(self):
+    def test_progress_is_reported_until_the_end(self):
         from warpmem import _warpmem
 
         told = []
@@ -199,7 +199,7 @@ class Scheduling(unittest.TestCase):
         longest = comparison.policy_counters.filter(pl.col("counter") == "longest")
         self.assertEqual(longest["unit"].unique().to_list(), ["channel"])
 
-    def test_a_cap_is_that_of_the_built_in_scheduler(self):
+    def test_a_row_hit_cap_matches_the_built_in_scheduler(self):
         class Cap(warpmem.DramScheduler):
             """`fr-fcfs(row_hit_cap=4)`: consecutive hits while an older request waits."""
 
@@ -220,7 +220,7 @@ class Scheduling(unittest.TestCase):
         self.assertEqual(built_in["cycles"], own["cycles"])
         self.assertNotEqual(built_in["cycles"], warpmem.run(GATHER)["cycles"])
 
-    def test_loads_are_numbered_for_a_class_that_asks_for_their_ends(self):
+    def test_loads_are_numbered_for_schedulers_with_on_load_complete(self):
         loads = []
 
         class Asks(FrFcfs):
@@ -238,7 +238,7 @@ class Scheduling(unittest.TestCase):
             warpmem.run(GATHER, dram_scheduler=scheduler)
             self.assertEqual(any(load is not None for load in loads), numbered)
 
-    def test_what_a_scheduler_raises_ends_the_run(self):
+    def test_an_exception_of_a_scheduler_ends_the_run(self):
         class Broken(warpmem.DramScheduler):
             def pick(self, bank):
                 raise ZeroDivisionError("in pick")
@@ -246,7 +246,7 @@ class Scheduling(unittest.TestCase):
         with self.assertRaisesRegex(ZeroDivisionError, "in pick"):
             warpmem.run(GATHER, dram_scheduler=Broken)
 
-    def test_mistakes_are_told(self):
+    def test_mistakes_are_reported(self):
         class Elsewhere(warpmem.DramScheduler):
             def pick(self, bank):
                 self.last = getattr(self, "last", bank.requests[0])
@@ -294,7 +294,7 @@ class Sweeping(InTemporaryFolder):
             self.assertEqual(one, other, name)
         self.assertFalse((self.folder / "there" / "shards").exists())
 
-    def test_results_answer_questions(self):
+    def test_results_answer_queries(self):
         results = warpmem.sweep(self.PLAN, self.folder / "r", progress=False)
         rows = results.query("SELECT trace, COUNT(*) AS runs FROM runs GROUP BY trace")
         self.assertEqual(sorted(rows.rows()), [("bfs-rmat", 4), ("gather", 4)])
@@ -303,7 +303,7 @@ class Sweeping(InTemporaryFolder):
         with self.assertRaisesRegex(warpmem.Error, "no column `ipc`"):
             results.query("SELECT ipc FROM runs")
 
-    def test_a_wrong_plan_is_refused(self):
+    def test_an_invalid_plan_is_refused(self):
         with self.assertRaisesRegex(warpmem.Error, "no file matches `nothing"):
             warpmem.sweep({"traces": ["nothing-*.wmt"]}, self.folder / "r", progress=False)
 
@@ -327,7 +327,7 @@ class Machines(InTemporaryFolder):
         self.assertEqual(warpmem.Machine(self.folder / "mine.toml"), machine)
         self.assertEqual(list(machine.diff(warpmem.Machine("rtx2060s"))), ["l2.queue"])
 
-    def test_a_clock_without_its_times_is_warned_of(self):
+    def test_a_changed_clock_without_its_timings_warns(self):
         with self.assertWarnsRegex(UserWarning, "cycles of 850 MHz"):
             warpmem.Machine("v100", set={"clocks.dram_mhz": 1000})
         in_ns = warpmem.Machine("v100", set={"dram.timing.trcd": "13.75ns"})
@@ -384,7 +384,7 @@ class Traces(InTemporaryFolder):
         with self.assertRaisesRegex(warpmem.Error, "machine `v100` has none"):
             warpmem.run(path, machine="v100")
 
-    def test_lines_that_are_to_leave_l2_last_outlast_a_stream(self):
+    def test_evict_last_lines_survive_a_stream(self):
         def hits(l2):
             path = self.folder / f"{l2}.wmt"
             with warpmem.TraceWriter(path) as trace:
@@ -402,7 +402,7 @@ class Traces(InTemporaryFolder):
         with self.assertRaisesRegex(warpmem.Error, "evict-last"):
             hits("evict-never")
 
-    def test_a_reset_lets_lines_leave_that_were_kept(self):
+    def test_a_reset_makes_persisting_lines_evictable(self):
         def hits(resets):
             path = self.folder / f"{resets}.wmt"
             with warpmem.TraceWriter(path) as trace:
@@ -420,7 +420,7 @@ class Traces(InTemporaryFolder):
 
         self.assertGreater(hits(False), hits(True))
 
-    def test_a_barrier_for_some_warps_lets_others_take_their_time(self):
+    def test_a_partial_barrier_does_not_block_other_warps(self):
         def cycles(warps):
             path = self.folder / f"{warps}.wmt"
             with warpmem.TraceWriter(path) as trace:
@@ -446,7 +446,7 @@ class Traces(InTemporaryFolder):
                 raise RuntimeError
         self.assertEqual(list(self.folder.iterdir()), [])
 
-    def test_what_does_not_fit_is_refused(self):
+    def test_inconsistent_calls_are_refused(self):
         trace = warpmem.TraceWriter(self.folder / "t.wmt")
         with self.assertRaisesRegex(warpmem.Error, "without a `kernel`"):
             trace.cta(0)
@@ -462,7 +462,7 @@ class Traces(InTemporaryFolder):
         with self.assertRaisesRegex(warpmem.Error, "valid: load, store"):
             trace.memory("lod", [0])
 
-    def test_a_frame_and_its_files_are_the_same_trace(self):
+    def test_frames_and_files_import_to_the_same_trace(self):
         lanes = [[4 * (32 * warp + lane) for lane in range(32)] for warp in range(8)]
         frame = pl.DataFrame({"warp": range(8), "op": ["load", "store"] * 4, "addresses": lanes})
         frame.write_ndjson(self.folder / "a.jsonl")
@@ -482,7 +482,7 @@ class Traces(InTemporaryFolder):
         slow = warpmem.import_table(frame, self.folder / "gap.wmt", gap=10)
         self.assertEqual(warpmem.run(slow)["warp_instructions"], 16 + 8 * 10)
 
-    def test_a_table_that_is_none_is_refused(self):
+    def test_a_malformed_table_is_refused(self):
         out = self.folder / "t.wmt"
         frame = pl.DataFrame({"wrap": [0], "addresses": [[0]]})
         with self.assertRaisesRegex(warpmem.Error, "`wrap`"):
@@ -505,7 +505,7 @@ class Traces(InTemporaryFolder):
         self.assertEqual(trace.kernels["name"].to_list(), ["copy"])
         self.assertEqual(warpmem.run(trace)["loads"], 1)
 
-    def test_generated_traces_are_those_of_the_parameters(self):
+    def test_generated_traces_follow_their_parameters(self):
         one, two = (
             warpmem.generate("gather", self.folder / f"{n}.wmt", n=2**n, table=2**12) for n in (10, 11)
         )
@@ -539,7 +539,7 @@ class Alone(unittest.TestCase):
 
 
 class Documents(InTemporaryFolder):
-    def test_the_examples_of_the_page_run(self):
+    def test_the_examples_of_the_page_work(self):
         page = (Path(__file__).parents[2] / "docs" / "python.md").read_text(encoding="utf-8")
         blocks = [block.split("```")[0] for block in page.split("```python\n")[1:]]
         script = self.folder / "page.py"

@@ -1,4 +1,4 @@
-"""What several functions take."""
+"""Arguments shared by several functions."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from ._scheduler import DramScheduler
 from ._traces import Trace
 from ._warpmem import SLOTS
 
-#: A trace, or the file of one.
+#: A trace, or its file.
 TraceLike = Union[Trace, str, "os.PathLike[str]"]
-#: A machine, the name of one, or a file (TOML).
+#: A machine, its name, or a file (TOML).
 MachineLike = Union[Machine, str, "os.PathLike[str]"]
-#: A policy by its name on the command line, or a DRAM scheduler of one's own: a subclass of
+#: A policy by its name on the command line, or a DRAM scheduler written in Python: a subclass of
 #: ``DramScheduler``, or a ``functools.partial`` of one.
 Policy = Union[str, "type[DramScheduler]", "partial[DramScheduler]"]
 
@@ -34,7 +34,7 @@ def machine_of(machine: MachineLike, overrides: Mapping[str, Any] | None) -> Mac
 
 
 def listed(one_or_many: T | Iterable[T]) -> list[T]:
-    """A list of what is one, or several."""
+    """Returns a single item or several as a list."""
     if isinstance(one_or_many, (list, tuple, set, frozenset)) or (
         isinstance(one_or_many, Iterable)
         and not isinstance(one_or_many, (str, bytes, os.PathLike, Mapping, Machine))
@@ -44,7 +44,7 @@ def listed(one_or_many: T | Iterable[T]) -> list[T]:
 
 
 def policy_of(policy: Policy) -> str | dict[str, Any]:
-    """A policy as the engine takes it."""
+    """Converts a policy to the engine's form."""
     if isinstance(policy, str):
         return policy
     name = getattr(policy, "name", None)
@@ -56,7 +56,7 @@ def policy_of(policy: Policy) -> str | dict[str, Any]:
 
 
 def slots_of(policies: Mapping[str, Any]) -> dict[str, Any]:
-    """The slots that are filled, by name."""
+    """Returns the given slots, by name."""
     for name in policies:
         if name not in SLOTS:
             raise TypeError(f"unexpected argument `{name}`; slots are {', '.join(SLOTS)}")

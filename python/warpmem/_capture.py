@@ -12,7 +12,7 @@ from ._arguments import MachineLike, machine_of
 from ._progress import bar
 from ._traces import Trace
 
-#: The library that replaces the CUDA runtime, and the variable that names its folder.
+#: The library that replaces the CUDA runtime, and the variable with its folder.
 RUNTIME = "libwarpmem_cudart.so"
 RUNTIME_PLACE = "WARPMEM_CUDART"
 
@@ -50,7 +50,7 @@ def capture(
 
 
 def _runtime() -> Path:
-    """The library that programs take for the CUDA runtime."""
+    """Returns the path of the library that replaces the CUDA runtime."""
     named = os.environ.get(RUNTIME_PLACE)
     if named:
         return Path(named)
@@ -64,6 +64,6 @@ def _runtime() -> Path:
             return folder / RUNTIME
     places = ", ".join(str(folder) for folder in folders)
     raise _warpmem.Error(
-        f"{RUNTIME} is not there, which programs take for the CUDA runtime; "
-        f"`cargo build --release` makes it; looked in {places}; {RUNTIME_PLACE} may name it"
+        f"{RUNTIME}, which replaces the CUDA runtime, is missing from {places}; "
+        f"`cargo build --release` makes it, or set {RUNTIME_PLACE} to its path"
     )

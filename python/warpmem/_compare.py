@@ -1,4 +1,4 @@
-"""Policies compared."""
+"""Comparisons of policies."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from ._arguments import (
 from ._progress import bar
 from ._run import Tables
 
-#: Width of a comparison as text where no terminal tells one.
+#: Width of a comparison as text without a terminal.
 WIDTH = 120
 
 
 class Comparison(Tables):
-    """Runs relative to those of a baseline. Printed, it is the table of ``warpmem compare``.
+    """Runs relative to those of a baseline, printed as the table of ``warpmem compare``.
 
     ``rows`` has a row per run, ``means`` three per machine and policy (arithmetic, geometric,
     harmonic). The tables of all runs are attributes: ``comparison.runs``, ``comparison.banks``.
@@ -61,7 +61,7 @@ class Comparison(Tables):
 
     def _repr_html_(self) -> str:
         text = self.to_text(WIDTH).replace("&", "&amp;").replace("<", "&lt;")
-        # Not every notebook's style has a fixed width for it.
+        # Notebook styles may not use a fixed-width font for it.
         return f'<pre style="font-family: monospace">{text}</pre>'
 
 
@@ -81,11 +81,11 @@ def compare(
 ) -> Comparison:
     """Replays every trace on every machine under every combination of the policies.
 
-    Slots take one policy or several; ``"all"`` stands for all that are built in. ``baseline`` names
-    one of them, or several of different slots with slashes between; without it, it is the machine's
-    own if that is among them, otherwise the first. ``metrics`` are columns of ``runs``, or such a
-    name followed by ``_ratio`` or ``_reduction``. ``jobs`` runs go on at a time, 0 for as many as
-    there are processors. Other options are as in ``run``.
+    Slots take one policy or several; ``"all"`` stands for all built-in ones. ``baseline`` is
+    one of them, or one per slot, separated by slashes; by default the machine's own if given,
+    otherwise the first. ``metrics`` are columns of ``runs``, optionally followed by ``_ratio`` or
+    ``_reduction``. ``jobs`` is the number of concurrent runs, 0 for one per processor. Other options
+    are as in ``run``.
     """
     machines = [machine_of(one, set)._machine for one in listed(machine)]
     chosen = [

@@ -17,19 +17,19 @@ class Key:
 
     path: str
     value: Any
-    #: Empty where the value has none.
+    #: Unit; empty if the value has none.
     unit: str
-    #: The values that it may have.
+    #: Valid values.
     valid: str
     meaning: str
 
 
 class Machine:
-    """A machine: a preset (``warpmem.machines()``) or a TOML file, and parameters set beside it.
+    """A machine: a preset (``warpmem.machines()``) or a TOML file, with overridden parameters.
 
     ``machine["dram.read_queue"]`` reads a parameter; ``machine["dram.read_queue"] = 128`` sets one,
-    and ``changed`` gives another machine with several set at once. A machine is always valid: what
-    would make it invalid raises ``warpmem.Error`` with the key, the value and what would be valid.
+    and ``changed`` returns another machine with several set at once. A machine is always valid: an
+    invalid value raises ``warpmem.Error`` with the key, the value and the valid values.
     """
 
     def __init__(
@@ -47,11 +47,11 @@ class Machine:
 
     @property
     def overrides(self) -> list[str]:
-        """Parameters set beside the machine's own, ``key=value`` each: as in the tables."""
+        """Returns the overridden parameters, ``key=value`` each, as in the tables."""
         return self._machine.overrides
 
     def changed(self, set: Mapping[str, Any]) -> Machine:
-        """Another machine, with these parameters."""
+        """Returns another machine, with these parameters."""
         other = Machine.__new__(Machine)
         other._machine = _warned(self._machine.changed(_overrides(set)))
         return other
@@ -69,23 +69,23 @@ class Machine:
         return (key.path for key in self.keys())
 
     def keys(self) -> list[Key]:
-        """Every parameter with its value, unit, valid values and meaning."""
+        """Returns every parameter with its value, unit, valid values and meaning."""
         return [Key(*key) for key in self._machine.keys()]
 
     def to_dict(self) -> dict[str, Any]:
         return {key.path: key.value for key in self.keys()}
 
     def diff(self, other: Machine) -> dict[str, tuple[Any, Any]]:
-        """The parameters in which the machines differ, with both values."""
+        """Returns the parameters in which the machines differ, with both values."""
         ours, theirs = self.to_dict(), other.to_dict()
         return {key: (ours[key], theirs[key]) for key in ours if ours[key] != theirs[key]}
 
     def to_toml(self) -> str:
-        """The whole machine as a TOML file."""
+        """Returns the whole machine as TOML."""
         return self._machine.to_toml()
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the file that ``to_toml`` gives."""
+        """Writes the machine as a TOML file."""
         with open(path, "w", encoding="utf-8") as file:
             file.write(self.to_toml())
 
@@ -98,7 +98,7 @@ class Machine:
 
 
 def _warned(machine: _warpmem.Machine) -> _warpmem.Machine:
-    """The machine; a warning tells of a clock that was changed without its times."""
+    """Opens the machine; warns of a clock that was changed without its timings."""
     for text in machine.clock_warnings():
         warnings.warn(text, stacklevel=3)
     return machine

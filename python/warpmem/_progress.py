@@ -10,30 +10,30 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 with warnings.catch_warnings():
-    # Where a notebook has no ipywidgets its bars are text, which is well.
+    # Without ipywidgets a notebook's bars are text, which is fine.
     warnings.simplefilter("ignore")
     from tqdm.auto import tqdm
 
-#: Called with what is done and the total, where the total is known.
+#: Called with the completed amount, and the total if known.
 Report = Callable[[int, int], None]
 
-#: Seconds until a bar is shown: what ends earlier leaves no trace in a notebook.
+#: Seconds until a bar is shown: shorter work leaves no trace in a notebook.
 DELAY = 0.5
 
 
 def is_shown(progress: bool | None) -> bool:
-    """As asked for; by default where somebody looks, unless ``TQDM_DISABLE`` is set."""
+    """Returns the setting; by default on in notebooks and terminals without ``TQDM_DISABLE``."""
     if progress is not None:
         return progress
     if os.environ.get("TQDM_DISABLE"):
-        # Bars in notebooks do not read it themselves.
+        # Notebook bars do not read the variable themselves.
         return False
     return "ipykernel" in sys.modules or sys.stderr.isatty()
 
 
 @contextmanager
 def bar(what: str, unit: str, progress: bool | None) -> Iterator[Report | None]:
-    """A bar that is removed at the end, or none."""
+    """Makes a bar that is removed at the end, or none."""
     if not is_shown(progress):
         yield None
         return

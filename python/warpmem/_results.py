@@ -14,9 +14,9 @@ from ._run import Tables
 
 
 class Results(Tables):
-    """What runs have left in one directory or several: tables as attributes, ``results.runs``.
+    """Results of runs in one directory or several: tables as attributes, ``results.runs``.
 
-    A directory of a sweep that has not ended is read as its finished runs.
+    The directory of an unfinished sweep is read as its finished runs.
     """
 
     def __init__(
@@ -32,11 +32,11 @@ class Results(Tables):
         return pl.DataFrame(self._results.table(name))
 
     def query(self, sql: str) -> pl.DataFrame:
-        """The answer to a question in SQL, over the tables by their names."""
+        """Returns the result of an SQL query over the tables, by their names."""
         return pl.DataFrame(self._results.query(sql))
 
     def compare(self, baseline: str, metrics: Iterable[str] | None = None) -> Comparison:
-        """The runs relative to those of a baseline, as ``warpmem.compare``."""
+        """Returns the runs relative to those of a baseline, as ``warpmem.compare`` does."""
         shown = None if metrics is None else list(metrics)
         return Comparison(self._results.compare(baseline, shown))
 

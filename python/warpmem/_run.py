@@ -44,7 +44,7 @@ class Run(Tables):
     """A finished run: its metrics by name, and its tables as attributes.
 
     ``run["ipc_thread"]`` is a metric (a column of ``run.runs``), ``run.channels`` a table. Tables of
-    single loads, requests, intervals and commands are there if they were asked for.
+    single loads, requests, intervals and commands exist if requested.
     """
 
     def __init__(self, frames: dict[str, _warpmem.Frame]) -> None:
@@ -93,9 +93,9 @@ def run(
     ``set`` overrides parameters (``{"dram.read_queue": 128}``). Policies are given by slot:
     ``dram_scheduler="warped-mc"``, ``warp_scheduler="lrr"``; see ``warpmem.policies()``.
 
-    ``loads`` adds the table with a row per load, ``intervals`` one with a row per so many core
+    ``loads`` adds the table with a row per load, ``intervals`` one with a row per N core
     cycles, ``requests`` one with a row per request of a sample (``"1/64"``, ``"all"``), ``commands``
-    one with a row per DRAM command. Other threads go on meanwhile; Ctrl-C ends the run.
+    one with a row per DRAM command. Other threads continue; Ctrl-C stops the run.
 
     Raises ``warpmem.Error`` where the trace, the machine or a policy is not valid.
     """

@@ -1,4 +1,4 @@
-"""DRAM channels and networks alone."""
+"""Stand-alone DRAM channels and networks."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ def dram(
     group: int = 1,
     progress: bool | None = None,
 ) -> pl.DataFrame:
-    """Drives DRAM channels alone: a stream, addresses ``stride`` bytes apart, or those of a file.
+    """Drives stand-alone DRAM channels with a stream, a fixed stride, or the accesses of a file.
 
-    The options are those of ``warpmem dram --help``. A row per scheduler, and per channel.
+    The options are those of ``warpmem dram --help``. Returns a row per scheduler, and per channel.
     """
     described = {
         "stream": stream,
@@ -74,7 +74,7 @@ def network(
     seed: int = 1,
     progress: bool | None = None,
 ) -> pl.DataFrame:
-    """Drives networks alone with synthetic traffic: a row per network and load.
+    """Drives stand-alone networks with synthetic traffic; returns a row per network and load.
 
     ``loads`` are in flits per source and cycle; without them, even steps up to saturation. The
     options are those of ``warpmem network --help``.

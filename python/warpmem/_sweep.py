@@ -13,7 +13,7 @@ from . import _warpmem
 from ._progress import bar
 from ._results import Results
 
-#: Parts that a sweep is divided into for an executor, where none are asked for.
+#: Default number of shards of a sweep for an executor.
 SHARDS = 16
 
 
@@ -26,15 +26,15 @@ def sweep(
     jobs: int = 0,
     progress: bool | None = None,
 ) -> Results:
-    """Runs the cells of a plan that ``output`` has no results of, and opens the results.
+    """Runs the cells of a plan without results in ``output``, and opens the results.
 
     ``plan`` is a file (``docs/run.md``), or its content as a mapping; names of files in a mapping
     are relative to the working directory. Every finished run is kept at once: a sweep that was
-    killed goes on when it is called again.
+    killed resumes when it is called again.
 
     ``executor`` is any ``concurrent.futures.Executor``: processes, or one of Dask, Ray, mpi4py or
-    submitit. It is given ``shards`` parts with about the same amount of work, each with ``jobs`` runs
-    at a time; workers see the same files. The tables are the same, byte for byte.
+    submitit. It receives ``shards`` shards of about equal work, each with ``jobs`` concurrent runs;
+    workers share the file system. The tables are the same, byte for byte.
     """
     sweeping = _sweeping(plan, Path(output).absolute())
     if executor is not None:
@@ -46,7 +46,7 @@ def sweep(
 def _sweeping(
     plan: str | os.PathLike[str] | Mapping[str, Any], directory: Path
 ) -> dict[str, str]:
-    """The plan as TOML, what its names are relative to, and where results and traces go."""
+    """Returns the plan as TOML, the folder of its names, and the folders of results and traces."""
     if isinstance(plan, Mapping):
         text, path = _warpmem.plan_to_toml(json.dumps(plan)), Path("sweep.toml")
     else:
@@ -62,7 +62,7 @@ def _sweeping(
 def _remote(
     sweeping: dict[str, str], executor: Executor, shards: int, jobs: int, progress: bool | None
 ) -> None:
-    """Runs what is missing as tasks of the executor."""
+    """Runs the missing cells as tasks of the executor."""
     tasks = _warpmem.deal_shards(sweeping, shards)
     with bar("sweep", "shards", progress) as report:
         futures = [
@@ -83,6 +83,6 @@ def _remote(
 
 
 def _local(sweeping: dict[str, str], shard: str | None, jobs: int, progress: bool | None) -> None:
-    """A sweep, or a shard of one, in this process."""
+    """Runs a sweep, or a shard of one, in this process."""
     with bar("sweep", "instructions", progress) as report:
         _warpmem.sweep(sweeping, shard, jobs, report)

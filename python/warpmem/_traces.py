@@ -1,4 +1,4 @@
-"""Traces: generated, imported, written, looked at."""
+"""Traces: generating, importing, writing and inspecting them."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ class Trace:
 
     @property
     def content_hash(self) -> str:
-        """16 hexadecimal digits: as ``trace_hash`` in the tables."""
+        """Returns the content hash, 16 hexadecimal digits, as in the tables' ``trace_hash``."""
         return self._trace.content_hash
 
     @property
     def kernels(self) -> pl.DataFrame:
-        """A row per launch."""
+        """Returns a row per launch."""
         return pl.DataFrame(self._trace.kernels())
 
     def __fspath__(self) -> str:
@@ -50,7 +50,7 @@ def generate(
     progress: bool | None = None,
     **parameters: Any,
 ) -> Trace:
-    """Runs a kernel on data made for it and writes its trace.
+    """Runs a kernel on generated data and writes its trace.
 
     Parameters are those of ``warpmem generate KERNEL --help``, with underscores for dashes; see
     ``warpmem.generators()``. The same parameters and seed give the same file.
@@ -62,7 +62,7 @@ def generate(
 
 
 def _typed(value: Any) -> str:
-    """A parameter's value as one would type it."""
+    """Formats a parameter's value as typed on the command line."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
@@ -85,10 +85,10 @@ def import_accel_sim(
     return Trace(output)
 
 
-#: How the ends of a table's name say what it is, where it may be compressed too.
+#: Formats of tables by file name extension, before any extension of a compression.
 _FORMATS = {"csv": "csv", "jsonl": "jsonl", "ndjson": "jsonl", "parquet": "parquet"}
 
-#: Most integer instructions before each memory instruction.
+#: Maximum number of integer instructions before each memory instruction.
 _MOST_GAP = 1000
 
 
@@ -104,9 +104,9 @@ def import_table(
 ) -> Trace:
     """Converts a table of accesses: a polars frame, or a file of CSV, JSON lines or Parquet.
 
-    ``format`` is ``"csv"``, ``"jsonl"`` or ``"parquet"``; by default the file's name says it. The
+    ``format`` is ``"csv"``, ``"jsonl"`` or ``"parquet"``; by default it follows from the file's name. The
     columns are those of ``warpmem import csv --help``; others must be named in ``ignore_columns``.
-    Where the table has no registers, the result of a load is first used after ``use_distance``
+    If the table has no registers, the result of a load is first used after ``use_distance``
     further instructions of its warp, or never (``None``); ``gap`` integer instructions come before
     each memory instruction.
     """
@@ -185,16 +185,16 @@ class TraceWriter:
                     trace.load(range(first, first + 128, 4), dest=1)
                     trace.store(range(2**20 + first, 2**20 + first + 128, 4), srcs=[1])
 
-    Registers are numbers of one's own: an instruction waits for those that earlier ones write and
-    it reads. Warps end by themselves. The file takes its name when the block ends; where it ends by
-    an exception there is none.
+    Registers are arbitrary numbers: an instruction waits for earlier writers of the registers that
+    it reads. Warps end implicitly. The file appears under its name when the block ends, and not at
+    all if it ends with an exception.
     """
 
     def __init__(self, path: str | os.PathLike[str], *, source: str = "") -> None:
         self._writer = _warpmem.TraceWriter(os.fspath(path), source)
 
     def reset_l2(self) -> None:
-        """Ends the launch; lines that are kept in L2 become as others before the next one."""
+        """Ends the launch, and resets persisting L2 lines to normal before the next one."""
         self._writer.reset_l2()
 
     def kernel(
@@ -208,15 +208,15 @@ class TraceWriter:
         stream: int = 0,
         cluster: int | tuple[int, ...] | None = None,
     ) -> None:
-        """Begins a launch; registers are those of a thread.
+        """Begins a launch; ``registers`` are per thread.
 
-        ``cluster`` are the CTAs of a cluster, which must follow each other in the order of their
+        ``cluster`` is the shape of a cluster, whose CTAs must follow each other in the order of their
         ranks, x first.
         """
         self._writer.kernel(name, grid, block, registers, shared_bytes, stream, cluster)
 
     def cta(self, block: int | tuple[int, int, int]) -> None:
-        """Begins a CTA of the kernel: by its number, along x first, or by its coordinates."""
+        """Begins a CTA of the kernel, given by its number, along x first, or by its coordinates."""
         self._writer.cta(block)
 
     def warp(self, warp: int) -> None:
@@ -235,12 +235,12 @@ class TraceWriter:
         pc: int | None = None,
         l2: str | None = None,
     ) -> None:
-        """A load: an address for each active lane, lowest lane first.
+        """Adds a load, with an address for each active lane, lowest lane first.
 
-        ``mask`` are the active lanes, by default as many as there are addresses from lane 0 on;
-        ``bytes`` those of a lane; ``pc`` the byte address of the instruction in the kernel, by
-        default 16 more than that of the one before; ``l2`` when the lines leave L2: ``evict-first``,
-        ``evict-last``, ``evict-normal``, and by default as they would without the access.
+        ``mask`` are the active lanes, by default one per address from lane 0 on; ``bytes`` are per
+        lane; ``pc`` is the byte address of the instruction in the kernel, by default 16 more than
+        that of the previous one; ``l2`` is the eviction policy of the lines in L2: ``evict-first``,
+        ``evict-last`` or ``evict-normal``, by default unchanged.
         """
         dests = [] if dest is None else [dest]
         self.memory("load", addresses, bytes, space, mask, dests, srcs, pc, l2)
@@ -256,7 +256,7 @@ class TraceWriter:
         pc: int | None = None,
         l2: str | None = None,
     ) -> None:
-        """A store; as ``load``."""
+        """Adds a store, with the parameters of ``load``."""
         self.memory("store", addresses, bytes, space, mask, [], srcs, pc, l2)
 
     def atomic(
@@ -271,7 +271,7 @@ class TraceWriter:
         pc: int | None = None,
         l2: str | None = None,
     ) -> None:
-        """An atomic; without ``dest`` it returns nothing."""
+        """Adds an atomic, or a reduction without ``dest``."""
         kind, dests = ("reduction", []) if dest is None else ("atomic", [dest])
         self.memory(kind, addresses, bytes, space, mask, dests, srcs, pc, l2)
 
@@ -287,7 +287,7 @@ class TraceWriter:
         pc: int | None = None,
         l2: str | None = None,
     ) -> None:
-        """Any memory instruction.
+        """Adds any memory instruction.
 
         ``kind`` is ``load``, ``store``, ``atomic``, ``reduction``, ``async-copy`` or ``prefetch``;
         ``space`` is ``global``, ``local``, ``shared``, ``constant``, ``texture`` or ``cluster``:

@@ -1,4 +1,4 @@
-"""The extension module; the functions of ``warpmem`` are what people call."""
+"""The extension module; users call the functions of ``warpmem``."""
 
 from collections.abc import Callable
 from typing import Any
@@ -8,10 +8,10 @@ ENGINE_VERSION: str
 SLOTS: list[str]
 
 class Error(Exception):
-    """Bad input: the text says what is wrong, where, and what would be valid."""
+    """Bad input: the text states the mistake, its location, and valid input."""
 
 class Fault(Error):
-    """A fault of Warpmem itself: please report it."""
+    """A fault of Warpmem: please report it."""
 
 class Frame:
     def __arrow_c_stream__(self, requested_schema: object = None) -> object: ...
@@ -128,7 +128,7 @@ class Bank:
     def is_hit(self, request: Request) -> bool: ...
 
 class Channel:
-    """A channel, in a scheduler's ``tick``."""
+    """A channel, as seen by a scheduler's ``tick``."""
 
     now: int
     requests: list[Request]
@@ -138,7 +138,7 @@ class Channel:
     busy: list[int]
 
 class Queue:
-    """A queue that a request wants to enter."""
+    """The queue that an arriving request enters."""
 
     waiting: int
     bank_waiting: int
@@ -148,7 +148,7 @@ class Queue:
     has_room: bool
 
 class Command:
-    """A command that could issue now."""
+    """A command that can issue now."""
 
     now: int
     kind: str

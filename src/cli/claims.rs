@@ -1,4 +1,4 @@
-//! The files of a command line, found by the types of its options.
+//! Collects the files named on a command line, by the types of the options.
 
 use super::capture::Saved;
 use super::compare::Machines;
@@ -11,7 +11,7 @@ use super::query::Word;
 use clap::{ArgMatches, Command};
 use warpmem::files::claims::Claims;
 
-/// The files of a command line.
+/// Returns the files of a command line.
 pub fn of(command: &Command, matches: &ArgMatches) -> Claims {
     let mut claims = Claims::default();
     add_files(command, matches, &mut claims);
@@ -34,7 +34,7 @@ fn add_files(command: &Command, matches: &ArgMatches, claims: &mut Claims) {
     }
 }
 
-/// Adds the values of an option that are of one type; whether they are.
+/// Adds the values of an option if they have a given type; returns whether they do.
 type Add = fn(&ArgMatches, &str, &str, &mut Claims) -> bool;
 
 fn add<T: NamesFiles>(matches: &ArgMatches, id: &str, option: &str, claims: &mut Claims) -> bool {
@@ -43,7 +43,7 @@ fn add<T: NamesFiles>(matches: &ArgMatches, id: &str, option: &str, claims: &mut
     true
 }
 
-/// The types of all options that name files.
+/// Types of all options that name files.
 const KINDS: [Add; 11] = [
     add::<InputFile>,
     add::<InputResults>,
@@ -67,13 +67,13 @@ mod tests {
     use std::fs;
     use std::path::{Path, PathBuf};
 
-    /// Every argument of every command, with the command's name.
+    /// Returns every argument of every command, with the command's name.
     fn arguments(command: &Command) -> Vec<(String, Arg)> {
         let own = command.get_arguments().map(|arg| (command.get_name().to_owned(), arg.clone()));
         own.chain(command.get_subcommands().flat_map(arguments)).collect()
     }
 
-    /// Whether the help of an argument says that it names a file or folder.
+    /// Returns whether the help of an argument refers to a file or folder.
     fn says_file(argument: &Arg) -> bool {
         use ValueHint::{AnyPath, DirPath, FilePath};
         let names = argument.get_value_names().unwrap_or_default();
@@ -82,13 +82,13 @@ mod tests {
             || words.any(|word| ["FILE", "DIR"].contains(&word))
     }
 
-    /// The option alone, in a command of its own.
+    /// Makes a command with only this option.
     fn alone(argument: &Arg, id: &'static str) -> Arg {
         let parser = argument.get_value_parser().clone();
         Arg::new(id).long(id).value_parser(parser).action(ArgAction::Append)
     }
 
-    /// The files of the argument with this value; none if its type names no files.
+    /// Returns the files of the argument with this value; none if its type names no files.
     fn files_of(argument: &Arg, value: &OsStr) -> Option<Claims> {
         let command = Command::new("one").no_binary_name(true).arg(alone(argument, "it"));
         let matches = command.try_get_matches_from([OsStr::new("--it"), value]).ok()?;
@@ -97,7 +97,8 @@ mod tests {
         is_known.then_some(claims)
     }
 
-    /// Values that the argument takes for a file, as its parser wants them, and their paths.
+    /// Returns values that the argument accepts as a file, in the form that its parser expects,
+    /// with their paths.
     fn values_for(argument: &Arg, folder: &Path) -> Vec<(OsString, PathBuf)> {
         let paths = ["a.wmt", "a.svg", "a.json", "results"].map(|name| folder.join(name));
         let value = |path: PathBuf| {
@@ -126,7 +127,7 @@ mod tests {
         }
     }
 
-    /// The outputs of a command against its inputs and its other outputs, all naming one file.
+    /// Tests a command's outputs against its inputs and other outputs, all naming one file.
     #[test]
     fn no_output_option_accepts_another_options_file() {
         let folder = tempfile::tempdir().unwrap();
@@ -149,7 +150,7 @@ mod tests {
         std::iter::once(command).chain(below).collect()
     }
 
-    /// Whether an output and another option can name one file; if so, that must be refused.
+    /// Returns whether an output and another option can name one file, which must be refused.
     fn clash(output: &Arg, other: &Arg, folder: &Path) -> bool {
         let others = values_for(other, folder);
         let common = values_for(output, folder).into_iter().find_map(|(value, path)| {
@@ -157,7 +158,7 @@ mod tests {
             Some((value, same, path))
         });
         let Some((value, same, path)) = common else { return false };
-        // Two folders may be one, where their files are others.
+        // Two folders may be equal if the files in them differ.
         let are_folders =
             [output, other].iter().all(|arg| arg.get_value_hint() == ValueHint::DirPath);
         if are_folders || !is_output(output, &value, &path) {
@@ -175,7 +176,7 @@ mod tests {
         true
     }
 
-    /// Whether the argument would write the file: it clashes with an input of that name.
+    /// Returns whether the argument would write the file: it clashes with an input of that name.
     fn is_output(argument: &Arg, value: &OsStr, path: &Path) -> bool {
         fs::write(path, "content").unwrap();
         let mut claims = files_of(argument, value).unwrap_or_default();

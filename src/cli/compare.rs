@@ -23,14 +23,14 @@ use warpmem::slots::{Baseline, combinations, split_list};
 use warpmem::study::cells::{Cell, check_distinct, command, run_all};
 use warpmem::study::traces::NamedTrace;
 
-/// Replay traces under several policies and compare these with a baseline
+/// Replay traces under several policies and compare them with a baseline
 ///
 /// Runs every trace on every machine under every combination of the given policies, and prints the
 /// results relative to the baseline, per workload and as means.
 #[derive(clap::Args, Debug)]
 #[command(after_help = AFTER_HELP)]
 pub struct Args {
-    /// Traces to replay, or lists of them (.toml) as `generate suite` writes them
+    /// Traces to replay, or manifests (.toml) written by `generate suite`
     #[arg(value_name = "TRACE", required = true, value_hint = ValueHint::FilePath)]
     traces: Vec<InputFile>,
     #[arg(
@@ -40,8 +40,8 @@ pub struct Args {
     machines: Machines,
     #[command(flatten)]
     overrides: RunOverrides,
-    /// Policy to compare with: one of those given, or several of different slots with slashes
-    /// between; by default the machine's own if it is among those given, otherwise the first
+    /// Baseline policy: one of the given policies, or one per slot, separated by slashes; by
+    /// default the machine's own if given, otherwise the first
     #[arg(long, value_name = "POLICY")]
     baseline: Option<String>,
     /// Metrics to show beside the IPC, columns of `runs`; `NAME_ratio` is relative to the baseline,
@@ -129,7 +129,7 @@ fn load_machines(args: &Args) -> anyhow::Result<Vec<Machine>> {
     Ok(machines)
 }
 
-/// Every trace on every machine under every combination of policies, in this order.
+/// Plans every trace on every machine under every combination of policies, in this order.
 fn plan<'a>(
     args: &Args,
     machines: &[Machine],
@@ -155,7 +155,7 @@ fn plan<'a>(
 
 /// Runs the cells and writes the tables of those that finished to `directory`.
 fn run(args: &Args, cells: &[Cell<'_>], directory: &Path) -> anyhow::Result<()> {
-    // Before anything exists that an interrupted process would leave behind.
+    // Installed before creating anything that an interrupted process would leave behind.
     let interrupt = Interrupt::install()?;
     let writer = ResultsWriter::create(directory)?;
     let ctas = cells.iter().map(|cell| cell.ctas()).sum();
@@ -189,8 +189,7 @@ fn approximation(cells: &[Cell<'_>]) -> Option<String> {
     let [simulated, all] = launches.fold([0, 0], |sum, [one, of]| [sum[0] + one, sum[1] + of]);
     (simulated < all).then(|| {
         format!(
-            "note: {simulated} of {all} launches simulated; the others count as these do, and the column \
-             cycles_error of each run says how sure that is"
+            "note: {simulated} of {all} launches simulated; the others are extrapolated, with the error in the column cycles_error of each run"
         )
     })
 }
@@ -202,6 +201,6 @@ fn kept(finished: usize, all: usize, output: Option<&Path>) -> String {
         Some(output) => {
             format!("{finished} of {all} runs finished; their tables are in {}", output.display())
         }
-        None => format!("{finished} of {all} runs finished; --output would have kept them"),
+        None => format!("{finished} of {all} runs finished; --output would keep them"),
     }
 }

@@ -24,7 +24,7 @@ pub fn of_directory(
     text(&[comparison(runs, baseline, shown, format)?], format)
 }
 
-/// The comparison of `runs` that [`text`] prints in this format.
+/// Makes the comparison of `runs` that [`text`] prints in this format.
 pub fn comparison(
     runs: LazyFrame,
     baseline: &Baseline,
@@ -48,7 +48,7 @@ pub fn comparison(
     Ok(compare(runs, &options)?)
 }
 
-/// Comparisons in the same format, one after the other.
+/// Formats comparisons one after the other.
 pub fn text(comparisons: &[Comparison], format: Format) -> anyhow::Result<String> {
     if format == Format::Table {
         let texts = comparisons.iter().map(|comparison| comparison.to_text(width()));
@@ -60,7 +60,7 @@ pub fn text(comparisons: &[Comparison], format: Format) -> anyhow::Result<String
     Ok(if format == Format::Json { table_to_json(&table) } else { table_to_csv(&table) }?)
 }
 
-/// The names of a list of metrics: numeric columns of a run, or their names followed by `_ratio` or
+/// Parses a list of metric names: numeric columns of a run, optionally followed by `_ratio` or
 /// `_reduction`.
 pub fn parse_metrics(text: &str) -> Result<Vec<String>, String> {
     let known = metrics();
@@ -72,7 +72,7 @@ pub fn parse_metrics(text: &str) -> Result<Vec<String>, String> {
     Ok(names)
 }
 
-/// Every metric of a run except the one that every comparison shows.
+/// Returns every metric of a run except the one that every comparison shows.
 fn metrics() -> Vec<String> {
     let columns = run_columns().into_iter().map(|column| column.name);
     columns.skip_while(|name| name != "cycles").filter(|name| name != "ipc_thread").collect()

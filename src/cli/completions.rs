@@ -1,4 +1,4 @@
-//! `warpmem completions`: what a shell needs to complete commands and options.
+//! `warpmem completions`: completion scripts for shells.
 
 use super::Cli;
 use super::output::print;

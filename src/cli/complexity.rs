@@ -1,4 +1,4 @@
-//! `warpmem list --complexity`: the hardware cost of the schedulers and arbiters of a machine.
+//! `warpmem list --complexity`: hardware cost of the schedulers and arbiters of a machine.
 
 use super::format::{TextFormat, json};
 use super::machines::{MACHINE_HELP, MachineName};
@@ -12,11 +12,11 @@ use warpmem::params::{Complexity, PolicyError, Shape};
 use warpmem::slots::check_policies;
 use warpmem_support::text::aligned;
 
-/// The machine whose costs are counted.
+/// Machine whose costs are counted.
 #[derive(clap::Args, Debug)]
 pub struct Costed {
     /// Print the bits that each DRAM scheduler and each arbiter stores and compares on a machine,
-    /// counted as by Yuan et al.
+    /// counted as in Yuan et al.
     #[arg(long, conflicts_with = "topic")]
     complexity: bool,
     #[arg(
@@ -51,7 +51,7 @@ impl Costed {
     }
 }
 
-/// The cost of a policy; none if it states no cost or does not fit the machine.
+/// Cost of a policy; none if it states no cost or does not fit the machine.
 struct Cost {
     name: String,
     bits: Option<Complexity>,
@@ -62,7 +62,7 @@ struct Costs<'a> {
     shape: Shape,
     schedulers: Vec<Cost>,
     arbiters: Vec<Cost>,
-    /// The machine's own scheduler and arbiter together.
+    /// Combined cost of the machine's own scheduler and arbiter.
     own: Cost,
 }
 
@@ -85,7 +85,7 @@ impl Costs<'_> {
         })
     }
 
-    /// The kinds of costs, with their names in JSON and text.
+    /// Returns the kinds of costs, with their names in JSON and text.
     fn parts(&self) -> [(&'static str, &'static str, &[Cost]); 3] {
         [
             ("dram_scheduler", "DRAM schedulers", &self.schedulers),
@@ -136,7 +136,7 @@ impl Costs<'_> {
     }
 }
 
-/// The costs of policies; policies that cannot be built on the machine have none.
+/// Computes the costs of policies; policies that cannot be built on the machine have none.
 fn each(
     names: impl Iterator<Item = &'static str>,
     cost: impl Fn(&str) -> Result<Option<Complexity>, PolicyError>,

@@ -1,20 +1,21 @@
-//! The warning of runs whose SMs walk the slices in step.
+//! Warns of runs whose SMs access the slices in lockstep.
 
 use super::output::warn;
 use warpmem_analysis::polars::prelude::{LazyFrame, col};
 
-/// The column of `runs` that decides.
+/// Column of `runs` with the share of convoyed requests.
 const COLUMN: &str = "request_convoy";
 
-/// Share of requests sent in a convoy from which a run counts as one of convoys.
+/// Share of convoyed requests from which a run is reported.
 const MOST: f64 = 0.5;
 
-/// Warns if requests travel in convoys in some of the runs with these shares of such requests.
+/// Warns if requests travel in convoys in any run; `shares` are the runs' shares of convoyed
+/// requests.
 pub fn warn_of(shares: impl IntoIterator<Item = Option<f64>>) {
     warning(shares).iter().for_each(|text| warn(text));
 }
 
-/// As [`warn_of`], of the rows of `runs`.
+/// Warns as [`warn_of`] does, given the rows of `runs`.
 pub fn warn_of_runs(runs: &LazyFrame) -> anyhow::Result<()> {
     let shares = runs.clone().select([col(COLUMN)]).collect()?;
     warn_of(shares.column(COLUMN)?.f64()?.iter());
@@ -30,8 +31,7 @@ fn warning(shares: impl IntoIterator<Item = Option<f64>>) -> Option<String> {
     };
     (convoys > 0).then(|| {
         format!(
-            "in {these} most SMs wait for the same slice at a time ({COLUMN} is {MOST} or more): ideal parts and \
-             longer queues can make it slower, so they are no bound"
+            "in {these} most SMs wait for the same slice at the same time ({COLUMN} is {MOST} or more): ideal parts and longer queues can slow such runs, so they are no bound"
         )
     })
 }

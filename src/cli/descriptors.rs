@@ -1,8 +1,8 @@
-//! Whether the program was started with a standard output.
+//! Detects whether the program was started without standard output.
 //!
-//! Before `main`, the runtime opens `/dev/null` in place of a standard stream that is closed, so
-//! that no other file gets its number. Output then vanishes without an error. Therefore this check
-//! runs earlier, as one of the functions that the loader calls before the runtime starts.
+//! Before `main`, the runtime opens `/dev/null` in place of a closed standard stream, so that no
+//! other file gets its number. Output then vanishes without an error. This check therefore runs
+//! earlier, as a function called by the loader before the runtime starts.
 
 #[cfg(any(target_os = "linux", target_vendor = "apple"))]
 mod before_main {
@@ -35,7 +35,7 @@ mod before_main {
 #[cfg(any(target_os = "linux", target_vendor = "apple"))]
 pub use before_main::stdout_was_closed;
 
-/// Unknown on other systems.
+/// Returns false on other systems, where it is unknown.
 #[cfg(not(any(target_os = "linux", target_vendor = "apple")))]
 pub fn stdout_was_closed() -> bool {
     false

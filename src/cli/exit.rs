@@ -1,4 +1,4 @@
-//! How a failed command reports its failure.
+//! Error reports and exit statuses of failed commands.
 
 use super::output::complain;
 use std::backtrace::{Backtrace, BacktraceStatus};
@@ -18,39 +18,39 @@ use warpmem::study::suite::GenerateError;
 use warpmem::study::sweep::TracesError;
 use warpmem::workload::WorkloadError;
 
-/// A failure of the program itself.
+/// Exit status after a failure of the program itself.
 const FAILURE: u8 = 1;
-/// Bad usage or input, or an output that cannot be written.
+/// Exit status after bad usage or input, or an output that cannot be written.
 const BAD_INPUT: u8 = 2;
-/// The status that a shell reports for a process ended by SIGINT (2).
+/// Exit status that a shell reports for a process ended by SIGINT (2).
 const INTERRUPTED: u8 = 128 + 2;
 
-/// The user stopped the work; the message says what is kept.
+/// Interruption by the user; the message describes the results kept.
 #[derive(Debug, thiserror::Error)]
 #[error("interrupted: {kept}")]
 pub struct Interrupted {
     pub kept: String,
 }
 
-/// A program that was captured failed.
+/// Failure of a captured program.
 #[derive(Debug, thiserror::Error)]
 #[error("the program {how}; {}", kept_of(.kept))]
 pub struct ProgramFailed {
     pub how: String,
-    /// Launches in the trace.
+    /// Number of launches in the trace.
     pub kept: Option<u64>,
-    /// The status of the command.
+    /// Exit status of the command.
     pub status: u8,
 }
 
 fn kept_of(kept: &Option<u64>) -> String {
     match kept {
-        Some(launches) => format!("the trace has the launches that had ended: {launches}"),
+        Some(launches) => format!("the trace has the finished launches: {launches}"),
         None => "nothing is written".into(),
     }
 }
 
-/// A log of DRAM commands that violates rules.
+/// Rule violations in a log of DRAM commands.
 #[derive(Debug, thiserror::Error)]
 #[error("{violations} violations in {commands} commands")]
 pub struct IllegalCommands {
@@ -62,18 +62,17 @@ pub struct IllegalCommands {
 static PANICS: Mutex<Vec<Panic>> = Mutex::new(Vec::new());
 
 struct Panic {
-    /// `what it says, at file:line`
+    /// Message with its location: `message, at file:line`.
     message: String,
     backtrace: Backtrace,
 }
 
-/// Keeps panics from printing anything: some are expected and caught, and [`run`] reports the
-/// others.
+/// Silences the panic message: some panics are expected and caught, and [`run`] reports the others.
 pub fn keep_panics_quiet() {
     std::panic::set_hook(Box::new(remember));
 }
 
-/// Keeps polars from printing warnings, which are for its own callers.
+/// Silences warnings of polars, which are meant for its own callers.
 pub fn keep_libraries_quiet() {
     warpmem_analysis::polars::error::set_warning_function(|_, _| {});
 }
@@ -85,8 +84,8 @@ fn remember(panic: &PanicHookInfo<'_>) {
     PANICS.lock().unwrap_or_else(PoisonError::into_inner).push(panic);
 }
 
-/// Reports the panic that ended the program: one line, and a backtrace if RUST_BACKTRACE asks for
-/// it.
+/// Reports the panic that ended the program in one line, with a backtrace if RUST_BACKTRACE
+/// requests it.
 fn report_panic() {
     let mut panics = PANICS.lock().unwrap_or_else(PoisonError::into_inner);
     let last = panics.pop();
@@ -104,7 +103,7 @@ fn report_panic() {
     }
 }
 
-/// Runs `work` and reports how it ended. A panic is a failure of the program itself.
+/// Runs `work` and reports its outcome. A panic is a failure of the program itself.
 pub fn run(work: impl FnOnce() -> anyhow::Result<()> + UnwindSafe) -> ExitCode {
     match catch_unwind(work) {
         Ok(Ok(())) => ExitCode::SUCCESS,
@@ -116,7 +115,7 @@ pub fn run(work: impl FnOnce() -> anyhow::Result<()> + UnwindSafe) -> ExitCode {
     }
 }
 
-/// Whether it is a failure of the program itself.
+/// Returns whether the error is a failure of the program itself.
 pub fn is_fault(error: &anyhow::Error) -> bool {
     error.chain().find_map(status) == Some(FAILURE)
 }
@@ -131,7 +130,7 @@ fn report(error: &anyhow::Error) -> ExitCode {
     ExitCode::from(status)
 }
 
-/// The exit status of an error.
+/// Returns the exit status of an error.
 fn status(error: &(dyn Error + 'static)) -> Option<u8> {
     if error.is::<Interrupted>() {
         return Some(INTERRUPTED);

@@ -1,7 +1,9 @@
-//! Options that name files, and the check that no output of a command destroys another of its files.
+//! Typed options for files, and the check that no output of a command overwrites another of its
+//! files.
 //!
-//! An option's type says what becomes of its file. All of them are found on a command line before it is
-//! carried out, so a command checks only the files that its inputs name in turn.
+//! The type of an option states whether its file is read or written. All files are collected from
+//! the command line before it is executed, so a command checks only the files that its inputs refer
+//! to.
 
 use std::ffi::{OsStr, OsString};
 use std::fmt;
@@ -12,13 +14,13 @@ use warpmem::files::claims::Claims;
 use warpmem::record::is_part_of_results;
 use warpmem::study::suite::MANIFEST;
 
-/// The value of an option that names files.
+/// An option value that names files.
 pub trait NamesFiles: Clone + Send + Sync + 'static {
-    /// Adds its files; `option` names them in messages.
+    /// Adds its files; `option` is the name shown in messages.
     fn claim(&self, option: &str, claims: &mut Claims);
 }
 
-/// The role of a file or folder: read or written, alone or with its content.
+/// Role of a file or folder: read or written, alone or with its contents.
 pub trait Role: Clone + fmt::Debug + Send + Sync + 'static {
     fn claim(path: &Path, option: &str, claims: &mut Claims);
 }
@@ -45,25 +47,25 @@ macro_rules! roles {
 roles! {
     /// A file that is read.
     Read = InputFile: |path, option, claims| claims.read(option, path);
-    /// A directory of results that is read.
+    /// A results directory that is read.
     ReadResults = InputResults: |path, option, claims| {
         claims.read_folder(option, path, is_part_of_results);
     };
     /// A file that is written.
     Write = OutputFile: |path, option, claims| claims.write(option, path);
-    /// A directory that results are written to.
+    /// A directory into which results are written.
     WriteResults = OutputResults: |path, option, claims| {
         claims.write_folder(option, path, is_part_of_results);
     };
-    /// A folder that traces and their manifest are written to.
+    /// A folder into which traces and their manifest are written.
     WriteTraces = OutputTraces: |path, option, claims| claims.write_folder(option, path, is_trace);
-    /// A folder that charts and their numbers are written to.
+    /// A folder into which charts and their data are written.
     WriteCharts = OutputCharts: |path, option, claims| claims.write_folder(option, path, is_chart);
-    /// A folder of which every file is written.
+    /// A folder in which every file is written.
     WriteAll = OutputFolder: |path, option, claims| claims.write_folder(option, path, |_| true);
 }
 
-/// Whether a generated suite may have this file.
+/// Returns whether a generated suite may contain this file.
 fn is_trace(within: &Path) -> bool {
     within == Path::new(MANIFEST) || has_extension(within, &["wmt"])
 }
@@ -76,7 +78,7 @@ fn has_extension(path: &Path, extensions: &[&str]) -> bool {
     path.extension().and_then(OsStr::to_str).is_some_and(|found| extensions.contains(&found))
 }
 
-/// A path, and what becomes of the file.
+/// A path with its role.
 #[derive(Clone, Debug)]
 pub struct Named<R> {
     path: PathBuf,

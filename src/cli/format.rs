@@ -24,13 +24,13 @@ pub enum TextFormat {
     Json,
 }
 
-/// A JSON array with one object per line.
+/// Formats rows as a JSON array with one object per line.
 pub fn json(rows: &[Map<String, Value>]) -> String {
     let lines: Vec<String> = rows.iter().map(|row| Value::from(row.clone()).to_string()).collect();
     format!("[\n{}\n]\n", lines.join(",\n"))
 }
 
-/// CSV of rows that have the same keys. Null is an empty field, and no text can be read as a
+/// Formats rows with equal keys as CSV. Null is an empty field, and no text can be read as a
 /// formula.
 pub fn csv(rows: &[Map<String, Value>]) -> String {
     let mut text = csv::Writer::from_writer(Vec::new());

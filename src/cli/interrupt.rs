@@ -1,4 +1,4 @@
-//! Ctrl-C: the first asks for a clean end, the second ends the program at once.
+//! Ctrl-C: the first press requests a clean stop, the second terminates the program.
 
 use super::exit::Interrupted;
 use super::output::note;
@@ -8,12 +8,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use warpmem::workload::Stop;
 
-/// Whether the user wants the work to stop.
+/// Flag that the user requested a stop.
 #[derive(Clone, Debug)]
 pub struct Interrupt(Arc<AtomicBool>);
 
 impl Interrupt {
-    /// Handles SIGINT, SIGTERM and SIGHUP; once per process.
+    /// Handles SIGINT, SIGTERM and SIGHUP; called once per process.
     pub fn install() -> anyhow::Result<Interrupt> {
         let interrupt = Interrupt(Arc::default());
         let asked = Arc::clone(&interrupt.0);
@@ -21,13 +21,13 @@ impl Interrupt {
             if asked.swap(true, Ordering::Relaxed) {
                 process::exit(130);
             }
-            note("ending; press Ctrl-C again to end at once");
+            note("stopping; press Ctrl-C again to stop immediately");
         };
         ctrlc::set_handler(handler).context("failed to watch for Ctrl-C")?;
         Ok(interrupt)
     }
 
-    /// Stops a generator when the user asks.
+    /// Returns a stop for generators, triggered by the user.
     pub fn stop(&self) -> Stop {
         Stop::when(Arc::clone(&self.0))
     }
@@ -36,7 +36,7 @@ impl Interrupt {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// Stops with an error if the user asked for it; `kept` says what is kept.
+    /// Fails if the user requested a stop; `kept` describes the results kept.
     pub fn check(&self, kept: &str) -> anyhow::Result<()> {
         if self.is_asked() { Err(Interrupted { kept: kept.to_owned() }.into()) } else { Ok(()) }
     }

@@ -1,4 +1,4 @@
-//! `warpmem list`: all machines, standards, generators and policies.
+//! `warpmem list`: lists all machines, standards, generators and policies.
 
 use super::complexity;
 use super::format::{self, TextFormat};
@@ -19,7 +19,7 @@ use warpmem_support::text::{aligned, counted};
 #[command(after_help = AFTER_HELP)]
 pub struct Args {
     /// `machines`, `dram-standards`, `generators`, `page-policies`, `allocators`, or a slot, such
-    /// as `dram-scheduler`; everything if left out
+    /// as `dram-scheduler`; everything by default
     #[arg(value_name = "WHAT", value_parser = Topic::parse)]
     topic: Option<Topic>,
     /// Format of the output
@@ -39,15 +39,15 @@ Examples:
 /// Machines, standards, generators, or the policies of a slot.
 #[derive(Clone, Debug)]
 struct Topic {
-    /// As on the command line.
+    /// Name on the command line.
     name: String,
-    /// Kind in the JSON.
+    /// Kind in JSON.
     kind: String,
     summary: String,
     items: Vec<Item>,
 }
 
-/// Something with a name.
+/// A named item.
 #[derive(Clone, Debug, Serialize)]
 struct Item {
     name: String,
@@ -83,7 +83,7 @@ impl Topic {
         first.into_iter().chain(slots).chain([Topic::pages(), Topic::allocators()]).collect()
     }
 
-    /// The topic with this name, in the singular or plural, with dashes or underscores.
+    /// Parses a topic, in the singular or plural, with dashes or underscores.
     fn parse(text: &str) -> Result<Topic, String> {
         let name = text.replace('_', "-");
         let mut topics = Topic::all();
@@ -101,7 +101,7 @@ impl Topic {
         Topic {
             name: "machine".to_owned(),
             kind: "machine".to_owned(),
-            summary: "what can be simulated; or name a TOML file".to_owned(),
+            summary: "machines to simulate; or name a TOML file".to_owned(),
             items: preset_names().map(machine).collect(),
         }
     }
@@ -110,7 +110,7 @@ impl Topic {
         Topic {
             name: "generator".to_owned(),
             kind: "generator".to_owned(),
-            summary: "kernels that `warpmem generate` makes traces of".to_owned(),
+            summary: "kernels from which `warpmem generate` makes traces".to_owned(),
             items: generators().iter().map(generator).collect(),
         }
     }
@@ -119,7 +119,7 @@ impl Topic {
         Topic {
             name: "dram-standard".to_owned(),
             kind: "dram_standard".to_owned(),
-            summary: "constraints that DRAM commands keep, and the parts that are known: \
+            summary: "constraints on DRAM commands, and known parts: \
                       `--set dram.standard=NAME[:ORGANISATION[:SPEED]]`; NAME may be a TOML file"
                 .to_owned(),
             items: Standard::names().map(standard).collect(),
@@ -292,7 +292,7 @@ fn generator(generator: &Generator) -> Item {
     }
 }
 
-/// The generators, a line each.
+/// Lists the generators, one per line.
 pub fn generators_as_text() -> String {
     let generators = Topic::generators().items.into_iter();
     let names =

@@ -1,4 +1,4 @@
-//! `warpmem machine`: a machine's parameters, and what distinguishes two machines.
+//! `warpmem machine`: shows a machine's parameters, or the differences between two machines.
 
 use super::format::{self, Format};
 use super::machines::{MACHINE_HELP, MachineName, Overrides};
@@ -51,9 +51,9 @@ Examples:
   warpmem machine diff v100 mine.toml";
 
 const AFTER_SHOW: &str = "\
-What is printed can be read as a machine. With --set, or of a file of one's own, it has every value, but
-no origins, except of DRAM times: those in ns, with their cycles, and those for another clock.
-Of a configuration of GPGPU-Sim or Accel-Sim, each value has its option, and options without a
+The output is a valid machine file. With --set, or for a file of your own, it has every value but no
+origins, except for DRAM timings: those in ns, with their cycles, and those for another clock.
+For a configuration of GPGPU-Sim or Accel-Sim, each value has its option, and options without a
 counterpart are listed.
 
 Examples:
@@ -133,7 +133,8 @@ impl Difference {
     }
 }
 
-/// Name and description are no parameters: they differ in any two machines.
+/// Returns the differing parameters, without name and description, which differ in any two
+/// machines.
 fn differences(left: &Machine, right: &Machine) -> Vec<Difference> {
     let pairs = flatten(left).into_iter().zip(flatten(right));
     let pairs = pairs.filter(|((key, one), (_, other))| {

@@ -45,20 +45,20 @@ impl NamesFiles for MachineName {
     }
 }
 
-/// Adds the file of a machine that is no preset.
+/// Adds the file of a machine that is not a preset.
 pub fn claim_machine(name_or_path: &str, option: &str, claims: &mut Claims) {
     if preset_names().any(|preset| preset == name_or_path) {
         return;
     }
     let path = Path::new(name_or_path);
     claims.read(option, path);
-    // A configuration of GPGPU-Sim is read together with `trace.config` of its folder.
+    // A configuration of GPGPU-Sim is read together with `trace.config` in its folder.
     if path.extension().is_some_and(|extension| extension == "config") {
         claims.read(option, &path.with_file_name("trace.config"));
     }
 }
 
-/// Refuses outputs, each with its option, that would overwrite the file of a DRAM standard.
+/// Refuses outputs, given with their options, that would overwrite the file of a DRAM standard.
 pub fn check_standard(dram: &Dram, outputs: &[(&str, Option<&Path>)]) -> Result<(), Clash> {
     let mut files = Claims::default();
     if is_file(&dram.standard) {
@@ -78,13 +78,13 @@ pub struct Overrides {
     pub overrides: Vec<String>,
 }
 
-/// Overrides of machine parameters, and how exactly runs are carried out.
+/// Overrides of machine parameters, and the accuracy of runs.
 #[derive(Args, Clone, Debug)]
 pub struct RunOverrides {
     #[command(flatten)]
     overrides: Overrides,
-    /// Simulate at most N of the launches that are alike, and let the others count as these do; 5 if N
-    /// is left out. Short for `--set run.alike_launches=N`
+    /// Simulate at most N launches of each group of similar ones, and extrapolate the others from
+    /// these; 5 without N. Short for `--set run.alike_launches=N`
     #[arg(
         long,
         value_name = "N",
@@ -97,7 +97,7 @@ pub struct RunOverrides {
 }
 
 impl RunOverrides {
-    /// All of them as overrides.
+    /// Returns all options as overrides.
     pub fn all(&self) -> Overrides {
         let mut all = self.overrides.clone();
         all.overrides.extend(self.approximate.map(|most| format!("run.alike_launches={most}")));
@@ -106,8 +106,8 @@ impl RunOverrides {
 }
 
 impl Overrides {
-    /// The machine with this name or file, and the overrides. Warns of a clock without its times, and
-    /// of options that it does not have.
+    /// Opens the machine with this name or file, and applies the overrides. Warns of a changed
+    /// clock without its timings, and of options that the machine lacks.
     pub fn apply(&self, name_or_path: &str) -> Result<Machine, MachineError> {
         let (machine, conversion) = load_with_conversion(name_or_path, &self.overrides)?;
         if let Some(left_out) = conversion.map(|of| of.options_left_out()) {

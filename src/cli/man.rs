@@ -1,4 +1,4 @@
-//! `warpmem man`: the help of commands as manual pages.
+//! `warpmem man`: manual pages generated from the help of commands.
 
 use super::Cli;
 use super::output::{note, print};
@@ -29,7 +29,7 @@ Examples:
 
 pub fn execute(args: &Args) -> anyhow::Result<()> {
     let mut program = Cli::command().disable_help_subcommand(true);
-    // Gives every command its full name.
+    // Sets the full name of every command.
     program.build();
     match &args.output {
         Some(folder) => write_all(&program, folder),
@@ -37,7 +37,7 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
     }
 }
 
-/// The command that is reached by `names`.
+/// Finds the command reached by `names`.
 fn find<'a>(program: &'a Command, names: &[String]) -> anyhow::Result<&'a Command> {
     let mut command = program;
     for name in names {
@@ -45,7 +45,7 @@ fn find<'a>(program: &'a Command, names: &[String]) -> anyhow::Result<&'a Comman
             let valid = command.get_subcommands().map(Command::get_name).collect::<Vec<_>>();
             let of = command.get_bin_name().unwrap_or_default();
             match valid.is_empty() {
-                true => bail!("`{of}` has no commands, so there is no page of `{name}`"),
+                true => bail!("`{of}` has no commands, so there is no page for `{name}`"),
                 false => bail!("`{of}` has no command `{name}`; valid: {}", valid.join(", ")),
             }
         };
@@ -72,7 +72,7 @@ fn write_all(program: &Command, folder: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A command and all below it.
+/// Returns a command and all its subcommands.
 fn with_subcommands(command: &Command) -> Vec<&Command> {
     let below = command.get_subcommands().flat_map(with_subcommands);
     std::iter::once(command).chain(below).collect()

@@ -1,6 +1,6 @@
-//! The command line: one file per command, and what they share.
+//! The command line: one file per command, and shared parts.
 //!
-//! Invariant: standard output carries only what a command was asked for; progress, notes and errors go to
+//! Invariant: standard output carries only the requested results; progress, notes and errors go to
 //! standard error.
 
 mod capture;
@@ -54,7 +54,7 @@ pub use exit::{keep_libraries_quiet, keep_panics_quiet, run};
 #[derive(Debug, Parser)]
 #[command(version, max_term_width = 100, after_help = AFTER_HELP)]
 pub struct Cli {
-    /// No progress, notes or summary on standard error: only warnings, what failed and what was left out
+    /// Print only warnings, failures and omissions on standard error: no progress, notes or summary
     #[arg(short, long, global = true, display_order = 900)]
     quiet: bool,
 
@@ -70,13 +70,13 @@ Examples:
 
 Exit status:
   0    done
-  1    a failure of the program itself: please report it
-  2    bad usage or bad input, or an output that cannot be written, as standard output
-       that is full or closed; a reader that goes away (`| head`) is no failure
-  130  interrupted; what had been finished is kept";
+  1    a fault of the program: please report it
+  2    bad usage or input, or an output that cannot be written, such as a full or closed
+       standard output; a reader that closes the pipe (`| head`) is no failure
+  130  interrupted; finished results are kept";
 
-/// The commands, in the order of the help. A command is a module with its arguments, `Args`, whose documentation is its
-/// help, and with `execute`, which carries it out.
+/// Commands, in the order of the help. A command is a module with its arguments, `Args`, whose
+/// documentation is its help, and `execute`, which executes it.
 macro_rules! commands {
     ($($command:ident => $module:ident,)*) => {
         #[derive(Debug, Subcommand)]
@@ -119,8 +119,8 @@ commands! {
 }
 
 impl Cli {
-    /// Carries out the command of the command line. Refuses one whose outputs would destroy its other
-    /// files.
+    /// Executes the command of the command line. Refuses one whose outputs would overwrite its
+    /// other files.
     pub fn main() -> anyhow::Result<()> {
         let mut command = Cli::command();
         let parsed = command.try_get_matches_from_mut(env::args_os()).and_then(|matches| {

@@ -18,8 +18,8 @@ pub fn print(text: &str) -> anyhow::Result<()> {
     })
 }
 
-/// Writes to standard output with `write`. A reader that has gone away (`| head`) is not an error;
-/// a missing standard output is.
+/// Writes to standard output with `write`. A reader that has closed the pipe (`| head`) is not an
+/// error; a missing standard output is.
 pub fn written(write: impl FnOnce() -> io::Result<()>) -> anyhow::Result<()> {
     const FAILURE: &str = "failed to write to standard output";
     if descriptors::stdout_was_closed() {
@@ -31,15 +31,16 @@ pub fn written(write: impl FnOnce() -> io::Result<()>) -> anyhow::Result<()> {
     }
 }
 
-/// Whether the user wants to see only what went wrong.
+/// Whether to suppress notes and progress.
 static QUIET: AtomicBool = AtomicBool::new(false);
 
-/// From now on there are no notes, and no progress.
+/// Suppresses notes and progress from now on.
 pub fn be_quiet() {
     QUIET.store(true, Ordering::Relaxed);
 }
 
-/// Where progress is drawn: on standard error if that is a terminal and the user wants it.
+/// Returns the destination of progress: standard error if it is a terminal and progress is not
+/// suppressed.
 pub fn progress_target() -> ProgressDrawTarget {
     match QUIET.load(Ordering::Relaxed) {
         true => ProgressDrawTarget::hidden(),
@@ -47,24 +48,24 @@ pub fn progress_target() -> ProgressDrawTarget {
     }
 }
 
-/// Writes a line about how the work goes or went to standard error, unless the user wants none.
+/// Writes a note on the work's progress or outcome to standard error, unless suppressed.
 pub fn note(text: &str) {
     if !QUIET.load(Ordering::Relaxed) {
         complain(text);
     }
 }
 
-/// A line about something that is likely not meant so.
+/// Warns on standard error of a probable mistake.
 pub fn warn(text: &str) {
     complain(&format!("warning: {text}"));
 }
 
-/// Writes a line about what went wrong or was left out to standard error. A closed standard error is not an error.
+/// Reports a failure or an omission on standard error. A closed standard error is not an error.
 pub fn complain(text: &str) {
     let _ = writeln!(io::stderr(), "{}", printable(text));
 }
 
-/// Names the tables that were read and have no checksum.
+/// Names the tables read without a checksum.
 pub fn note_without_checksum(results: &Results) {
     let files = results.without_checksum();
     let Some(first) = files.first() else { return };
@@ -73,12 +74,12 @@ pub fn note_without_checksum(results: &Results) {
         tables => format!("and {} other tables have", tables - 1),
     };
     note(&format!(
-        "note: {} {others} no checksum, being of an earlier version or another program: damage to what is in them goes unnoticed",
+        "note: {} {others} no checksum, because an earlier version or another program wrote them: damage goes undetected",
         first.display()
     ));
 }
 
-/// Columns of the terminal; without a terminal, the width of a wide page.
+/// Returns the width of the terminal in columns; without a terminal, that of a wide page.
 pub fn width() -> usize {
     const PAGE: usize = 120;
     terminal_size::terminal_size_of(io::stdout()).map_or(PAGE, |(width, _)| width.0.into())

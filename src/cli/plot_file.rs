@@ -1,11 +1,11 @@
-//! Files that commands draw charts to.
+//! Chart files.
 
 use super::output::note;
 use crate::cli::files::OutputFile;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// A file to draw to; its name determines the format.
+/// Parses the path of a chart file, whose extension determines the format.
 pub fn parse_path(text: &str) -> Result<OutputFile, String> {
     let path = PathBuf::from(text);
     let is_svg = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("svg"));
@@ -15,7 +15,7 @@ pub fn parse_path(text: &str) -> Result<OutputFile, String> {
         .ok_or_else(|| "expected a name that ends in .svg or .png".to_owned())
 }
 
-/// Writes a drawing, and names on standard error the characters that a PNG cannot show.
+/// Writes a drawing, and reports on standard error the characters that a PNG cannot show.
 pub fn write(path: &Path, svg: &str) -> anyhow::Result<()> {
     warpmem_chart::save(path, svg)?;
     if warpmem_chart::is_png(path) {
@@ -24,7 +24,7 @@ pub fn write(path: &Path, svg: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Names on standard error the characters that PNGs cannot show.
+/// Reports on standard error the characters that PNGs cannot show.
 pub fn note_boxes(lacking: &BTreeSet<char>) {
     if !lacking.is_empty() {
         let letters: String = lacking.iter().collect();

@@ -1,12 +1,11 @@
-//! An option per slot, from the registries: `--dram-scheduler fr-fcfs(row_hit_cap=4)`.
+//! An option per policy slot, from the registries: `--dram-scheduler fr-fcfs(row_hit_cap=4)`.
 
 use clap::{Arg, ArgMatches, Args, Command, Error, FromArgMatches};
 use warpmem::slots::{Choice, Choices, List, SLOTS, Slot};
 use warpmem_support::text::capitalised;
 
-/// Heading of the slots' options in the help.
-const HEADING: &str =
-    "Policies (`warpmem list` describes them; the machine's own where none is given)";
+/// Heading of the slot options in the help.
+const HEADING: &str = "Policies (`warpmem list` describes them; by default the machine's own)";
 
 /// At most one policy for each slot.
 #[derive(Clone, Debug, Default)]

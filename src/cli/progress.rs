@@ -1,4 +1,4 @@
-//! Progress of runs on standard error, if that is a terminal, and the summary line.
+//! Progress of runs on standard error, if it is a terminal, and the summary line.
 
 use super::interrupt::Interrupt;
 use super::output::progress_target;
@@ -15,7 +15,7 @@ pub struct Board {
     bar: ProgressBar,
     begun: Instant,
     interrupt: Interrupt,
-    /// Some run has failed, so the others should stop.
+    /// Whether some run has failed, so that the others should stop.
     failed: AtomicBool,
     runs: u64,
     ctas: u64,
@@ -26,13 +26,14 @@ pub struct Board {
 }
 
 impl Board {
-    /// For this many runs, with this many CTAs and warp instructions in total.
+    /// Makes a board for `runs` runs, with `ctas` CTAs and `instructions` warp instructions in
+    /// total.
     pub fn new(interrupt: Interrupt, runs: usize, ctas: u64, instructions: u64) -> Board {
         let bar = ProgressBar::with_draw_target(Some(instructions), progress_target());
         Board::on(bar, interrupt, runs, ctas, instructions)
     }
 
-    /// As [`Board::new`], drawn on a bar that someone else owns.
+    /// Makes a board as [`Board::new`] does, drawn on an existing bar.
     pub fn on(
         bar: ProgressBar,
         interrupt: Interrupt,
@@ -138,13 +139,13 @@ impl Progress for Watch<'_> {
     }
 }
 
-/// A bar for work that counts its steps in a single number.
+/// Makes a bar for work measured by a single count.
 pub fn bar(template: &str) -> ProgressBar {
     let bar = ProgressBar::with_draw_target(Some(0), progress_target());
     bar.with_style(style(template))
 }
 
-/// In addition to indicatif's keys, templates may show `rate`: whole steps per second.
+/// Makes a style whose templates support, besides indicatif's keys, `rate`: whole steps per second.
 pub fn style(template: &str) -> ProgressStyle {
     let rate = |state: &ProgressState, out: &mut dyn fmt::Write| {
         let _ = write!(out, "{}/s", HumanCount(state.per_sec() as u64));

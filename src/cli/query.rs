@@ -23,8 +23,8 @@ use warpmem_analysis::{
 #[derive(clap::Args, Debug)]
 #[command(after_help = AFTER_HELP)]
 pub struct Args {
-    /// Directories of results, several are read as one, and then the query; `-` reads the query
-    /// from standard input
+    /// Directories of results, read as one, followed by the query; `-` reads the query from
+    /// standard input
     #[arg(value_name = "DIR… SQL", required = true, value_hint = ValueHint::AnyPath)]
     words: Vec<Word>,
     /// Read the query from a file; all other arguments are directories
@@ -41,7 +41,7 @@ pub struct Args {
     output: Option<OutputFile>,
 }
 
-/// A directory of results, or the query.
+/// A results directory, or the query.
 #[derive(Clone, Debug)]
 pub struct Word(String);
 
@@ -130,12 +130,12 @@ fn rendered(frame: &DataFrame, format: QueryFormat) -> anyhow::Result<String> {
     })
 }
 
-/// The format asked for, otherwise that of the output's name.
+/// Returns the requested format, otherwise that of the output's file name.
 fn format(args: &Args) -> anyhow::Result<QueryFormat> {
     let Some(output) = &args.output else {
         return match args.format {
             Some(QueryFormat::Parquet | QueryFormat::Ipc) => {
-                bail!("a file of this format is not for a terminal: name one with --output")
+                bail!("this format cannot be printed to a terminal: name a file with --output")
             }
             format => Ok(format.unwrap_or(QueryFormat::Table)),
         };
@@ -155,13 +155,13 @@ fn format_of(output: &Path) -> anyhow::Result<QueryFormat> {
         "parquet" => QueryFormat::Parquet,
         "arrow" | "feather" | "ipc" => QueryFormat::Ipc,
         other => bail!(
-            "{}: no format has the ending `.{other}`; use .txt, .csv, .json, .parquet, .arrow, .feather or .ipc, or give --format",
+            "{}: no format has the extension `.{other}`; use .txt, .csv, .json, .parquet, .arrow, .feather or .ipc, or give --format",
             output.display()
         ),
     })
 }
 
-/// No query if the tables are to be listed.
+/// Splits directories and query; without a query if tables are to be listed.
 fn directories_and_query(args: &Args) -> anyhow::Result<(&[Word], Option<String>)> {
     if args.tables {
         return Ok((&args.words, None));
@@ -193,7 +193,7 @@ fn query(results: &Results, sql: &str) -> anyhow::Result<DataFrame> {
     })
 }
 
-/// A suggestion for what the user may have meant.
+/// Suggests a likely intended name.
 fn hint(error: &Error) -> Option<String> {
     let (what, name, available) = match error {
         Error::UnknownTable { table, available } => ("table", table, available),
@@ -201,7 +201,7 @@ fn hint(error: &Error) -> Option<String> {
         _ => return None,
     };
     let available = || available.iter().map(String::as_str);
-    // Several measures of one thing begin alike.
+    // Metrics of one family share a prefix.
     let family = format!("{name}_");
     let mut meant: Vec<&str> = available().filter(|one| one.starts_with(&family)).collect();
     if meant.is_empty() {
@@ -215,7 +215,7 @@ fn hint(error: &Error) -> Option<String> {
     Some(format!("there is no {what} `{name}`: did you mean {others}{or}`{last}`?"))
 }
 
-/// Each table with its rows, and its columns below.
+/// Formats each table with its rows, and its columns below.
 fn tables(results: &Results) -> anyhow::Result<String> {
     let mut text = String::new();
     for name in results.tables()? {
@@ -229,12 +229,12 @@ fn tables(results: &Results) -> anyhow::Result<String> {
         text.push_str(&format!("{}\n", indented(&columns, width())));
     }
     if text.is_empty() {
-        bail!("no tables in these directories: `warpmem run TRACE -o DIR` leaves some");
+        bail!("no tables in these directories: `warpmem run TRACE -o DIR` writes some");
     }
     Ok(text)
 }
 
-/// Lines of words, indented by two blanks, that end before `width`.
+/// Wraps words into lines indented by two blanks that end before `width`.
 fn indented(words: &str, width: usize) -> String {
     let mut lines = vec![String::from(" ")];
     for word in words.split(' ') {

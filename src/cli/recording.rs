@@ -1,4 +1,4 @@
-//! Options that record loads, requests and intervals beside the counts of a run.
+//! Options that record loads, requests and intervals besides the counts of a run.
 
 use std::num::NonZeroU64;
 use warpmem::gpu::results::RequestSample;
@@ -11,14 +11,15 @@ pub struct RecordingOptions {
     /// directory
     #[arg(long, value_name = "N", requires = "output")]
     intervals: Option<NonZeroU64>,
-    /// Record the times of requests on their way, in `requests/` of the directory: of all requests,
-    /// or of about one in N
+    /// Record the timestamps of requests, in `requests/` of the directory: of all requests, or of
+    /// about one in N
     #[arg(long, value_name = "all|1/N", requires = "output")]
     requests: Option<RequestSample>,
 }
 
 impl RecordingOptions {
-    /// The contents of a results directory: every load, and what was asked for.
+    /// Returns the recorded contents of a results directory: every load, and the requested
+    /// recordings.
     pub fn recorded(&self) -> Recorded {
         Recorded { loads: true, intervals: self.intervals, requests: self.requests }
     }

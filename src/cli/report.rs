@@ -40,8 +40,8 @@ pub struct Args {
     /// exist
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     plots: Option<OutputCharts>,
-    /// Policy to compare with: one that the runs have, or several of different slots with slashes
-    /// between; by default the machine's own if there are runs of it, otherwise the first
+    /// Baseline policy: one that was run, or one per slot, separated by slashes; by default the
+    /// machine's own if it was run, otherwise the first
     #[arg(long, value_name = "POLICY")]
     baseline: Option<String>,
     /// Metrics to show beside the IPC, columns of `runs`; `NAME_ratio` is relative to the baseline,
@@ -101,7 +101,7 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The report, with progress by section.
+/// Composes the report, with progress by section.
 fn composed(
     study: &Study,
     title: Option<&str>,
@@ -171,7 +171,7 @@ impl Outputs {
             let text = markdown::render(document, &link(path, plots)?)?;
             staged::write(path, |partial| Ok(fs::write(partial, text)?))?;
         }
-        // The page is last, so that a failure of a picture does not lose it.
+        // The page is written last, so that a failed picture leaves the previous page intact.
         if let Some(folder) = &self.plots {
             write_plots(document, folder, steps, interrupt)?;
         }
@@ -179,14 +179,14 @@ impl Outputs {
     }
 }
 
-/// `report.md` has its pictures in `report-plots`.
+/// Returns the folder of a report's pictures: `report-plots` for `report.md`.
 fn plots_beside(markdown: &Path) -> PathBuf {
     let mut name = markdown.file_stem().unwrap_or_default().to_owned();
     name.push("-plots");
     markdown.with_file_name(name)
 }
 
-/// The relative link from the file `from` to `folder`.
+/// Returns the relative link from the file `from` to `folder`.
 fn link(from: &Path, folder: &Path) -> anyhow::Result<String> {
     let from = std::path::absolute(from)?;
     let folder = std::path::absolute(folder)?;

@@ -1,4 +1,4 @@
-//! A run's row for people.
+//! Formatted row of a run.
 
 use serde_json::{Map, Value};
 use warpmem::params::{did_you_mean, nearest};
@@ -11,22 +11,22 @@ const GROUPS: [(&str, &str); 8] = [
     ("Performance", "cycles"),
     ("Cycles of an SM", "active_cycles"),
     ("Loads and their divergence", "loads"),
-    ("Latency of reads that L1 did not answer", "read_requests"),
+    ("Latency of reads not served by L1", "read_requests"),
     ("L1", "l1_read_hits"),
     ("L2", "l2_read_hits"),
     ("DRAM", "reads"),
 ];
 
-/// The parameters of the machine are too long for a table of everything.
+/// Column of the machine parameters, which is too long for a table of all columns.
 const LONG: &str = "parameters";
 
-/// Whether the columns of a run have all these names.
+/// Checks that the columns of a run include all these names.
 pub fn check(names: &[String]) -> anyhow::Result<()> {
     let columns: Vec<String> = run_columns().into_iter().map(|column| column.name).collect();
     names.iter().try_for_each(|name| check_name(name, &columns)).map_err(anyhow::Error::msg)
 }
 
-/// Whether one of the metrics `valid` is called `name`.
+/// Checks that one of the metrics `valid` is called `name`.
 pub fn check_name(name: &str, valid: &[String]) -> Result<(), String> {
     if valid.iter().any(|valid| valid == name) {
         return Ok(());
@@ -35,19 +35,19 @@ pub fn check_name(name: &str, valid: &[String]) -> Result<(), String> {
     Err(format!("no metric is called `{name}`{meant}; `warpmem run TRACE --all` shows them all"))
 }
 
-/// The columns with these names, in the order of the row.
+/// Returns the columns with these names, in the order of the row.
 pub fn selected(row: &Map<String, Value>, names: &[String]) -> Map<String, Value> {
     let named = row.iter().filter(|(name, _)| names.contains(name));
     named.map(|(name, value)| (name.clone(), value.clone())).collect()
 }
 
-/// The row without what is too long for a table.
+/// Removes columns that are too long for a table.
 pub fn abridged(mut row: Map<String, Value>) -> Map<String, Value> {
     row.remove(LONG);
     row
 }
 
-/// The metrics of a row, one per line, in groups.
+/// Formats the metrics of a row, one per line, in groups.
 pub fn table(row: &Map<String, Value>) -> String {
     let mut text = String::new();
     let mut lines: Vec<Vec<String>> = Vec::new();
@@ -68,7 +68,7 @@ pub fn table(row: &Map<String, Value>) -> String {
     text.trim_start().to_owned()
 }
 
-/// A value formatted for people.
+/// Formats a value for display.
 pub fn shown(value: &Value, unit: &str) -> String {
     let number = match value {
         Value::Null => return "–".to_owned(),
@@ -88,7 +88,7 @@ fn with_unit(number: &str, unit: &str) -> String {
     if unit.is_empty() { number.to_owned() } else { format!("{number} {unit}") }
 }
 
-/// Four significant digits, or all digits of a longer whole part.
+/// Formats four significant digits, or all digits of a longer integer part.
 fn significant(value: f64) -> String {
     if value == 0.0 {
         return "0".to_owned();

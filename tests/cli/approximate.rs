@@ -1,11 +1,11 @@
-//! Runs that simulate some of the launches that are alike.
+//! Runs that simulate only some of the similar launches.
 
 use super::support::Bench;
 use serde_json::{Map, Value};
 
 type Row = Map<String, Value>;
 
-/// Twelve launches of one kernel.
+/// Makes twelve launches of one kernel.
 fn bench() -> Bench {
     let bench = Bench::new();
     let size = ["--width", "128", "--height", "64", "--iterations", "12"];
@@ -35,7 +35,7 @@ fn approximate_run_counts_all_launches_and_states_the_simulated_ones() {
     assert_eq!(kernels.iter().map(|row| row["stands_for"].as_u64().unwrap()).sum::<u64>(), 12);
     let notes = bench.run(&approximate).stderr;
     let note = format!(
-        "note: {simulated} of 12 launches simulated; the others count as these do; standard error"
+        "note: {simulated} of 12 launches simulated; the others are extrapolated; standard error"
     );
     assert!(notes.contains(&note), "{notes}");
     assert!(some["command"].as_str().unwrap().contains("--set run.alike_launches=3"));

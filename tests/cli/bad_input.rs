@@ -1,4 +1,5 @@
-//! Bad input is refused with exit status 2 and a message that says what, where, and what would be valid.
+//! Bad input is refused with exit status 2 and a message that states the mistake, its location, and
+//! valid input.
 
 use super::support::Bench;
 use std::fs;

@@ -1,10 +1,11 @@
-//! Captures through the program.
+//! Captures through the command line.
 
 use super::support::{Bench, repository};
 use serde_json::Value;
 use std::fs;
 
-/// The module and launch file of the captured hash table, as `hash_table.ptx` and `.toml`.
+/// Makes a directory with the module and launch file of the captured hash table, `hash_table.ptx`
+/// and `.toml`.
 fn with_hash_table() -> Bench {
     let bench = Bench::new();
     let folder = repository().join("sample-traces/captured");
@@ -161,7 +162,7 @@ fn bad_launches_are_refused() {
     ];
     for (arguments, told) in cases {
         bench.refuses(&arguments, told);
-        // Neither the trace nor a part of it.
+        // Neither the trace nor a part of it remains.
         let files = fs::read_dir(bench.path(".")).unwrap();
         let names = files.map(|file| file.unwrap().file_name().into_string().unwrap());
         let is_left = |name: &String| name == "k.wmt" || name.contains(".partial");

@@ -6,7 +6,7 @@ use std::fs;
 
 type Row = Map<String, Value>;
 
-/// With two traces: one streams, the other follows pointers that lie close together.
+/// Makes a directory with two traces: one streams, the other follows pointers in a small region.
 fn bench() -> Bench {
     let bench = Bench::with_trace();
     bench.generate("pointer-chase", &[("nodes", "2^8"), ("hops", "2^8")], "chase.wmt");
@@ -51,7 +51,7 @@ fn formats_and_jobs_say_the_same() {
     assert_eq!(csv, bench.output(&with(&["--format", "csv", "--jobs", "2"])));
 }
 
-/// The class of a trace is one on a machine.
+/// The class of a trace depends on the machine.
 #[test]
 fn the_machine_and_its_policies_are_those_asked_for() {
     let bench = bench();

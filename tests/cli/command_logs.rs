@@ -1,10 +1,10 @@
-//! Logs of DRAM commands, and their check.
+//! Logs of DRAM commands, and checking them.
 
 use super::support::Bench;
 use serde_json::Value;
 use std::fs;
 
-/// A run's log checks, in both forms, and gives the same result as a run without one.
+/// A run's log passes the check, in both formats, and logging does not change the result.
 #[test]
 fn a_runs_log_keeps_every_rule() {
     let bench = Bench::with_trace();
@@ -19,7 +19,7 @@ fn a_runs_log_keeps_every_rule() {
     }
 }
 
-/// The same log by other rules: every RD waits longer for its ACT than the log gives it.
+/// The same log under other rules: every RD needs a longer distance from its ACT than the log has.
 #[test]
 fn a_log_that_breaks_a_rule_has_a_row_for_it() {
     let bench = Bench::with_trace();
@@ -75,7 +75,7 @@ fn what_is_no_log_is_refused() {
     assert!(unwritable.stderr.contains("failed to create absent/log.csv"), "{unwritable:?}");
 }
 
-/// Channels on their own log as well, under one scheduler at a time.
+/// The log of stand-alone channels as well, under one scheduler at a time.
 #[test]
 fn the_log_of_channels_alone_keeps_every_rule() {
     let bench = Bench::new();

@@ -8,12 +8,13 @@ fn rows(bench: &Bench, arguments: &[&str]) -> Vec<Map<String, Value>> {
     serde_json::from_str(&bench.output(&arguments)).unwrap()
 }
 
-/// Bits stored and compared, as text.
+/// Returns the bits stored and compared, as text.
 fn bits(row: &Map<String, Value>) -> [String; 2] {
     ["bits_stored", "bits_compared"].map(|key| row[key].to_string())
 }
 
-/// Rows of the page's table below a text in the section of this heading, cell by cell, without the quotes of code.
+/// Returns the rows of the page's table below `text` in the section `heading`, cell by cell,
+/// without code quotes.
 fn table(heading: &str, text: &str) -> Vec<Vec<String>> {
     let page = std::fs::read_to_string(repository().join("docs/policies/complexity.md")).unwrap();
     let part = page.split("\n## ").find(|part| part.starts_with(heading)).unwrap();
@@ -51,7 +52,7 @@ fn the_pages_pairs_are_those_that_are_printed() {
     }
 }
 
-/// The policies of a kind, each with its bits.
+/// Returns the policies of a kind, each with its bits.
 fn policies(rows: &[Map<String, Value>], kind: &str) -> Vec<(String, [String; 2])> {
     let rows = rows.iter().filter(|row| row["kind"] == kind);
     rows.map(|row| (row["name"].as_str().unwrap().to_owned(), bits(row))).collect()
@@ -94,8 +95,8 @@ fn costs_print_as_text() {
     assert_eq!(lines.next(), None);
 }
 
-/// With 8 entries the queue is too short to be divided among the banks. An instrument costs nothing, and ages have no
-/// width.
+/// A queue of 8 entries is too short to be divided among the banks. An instrument costs nothing,
+/// and ages have no width.
 #[test]
 fn policies_without_a_cost_or_not_for_the_machine_have_no_figures() {
     let bench = Bench::new();

@@ -1,4 +1,4 @@
-//! Our runs beside those of a reference.
+//! Our runs compared with those of a reference.
 
 use super::support::{Bench, Ran, names_in};
 use serde_json::{Map, Value, json};
@@ -6,7 +6,7 @@ use std::{fs, io};
 
 type Row = Map<String, Value>;
 
-/// The row of a run of `trace` on `v100`.
+/// Returns the row of a run of `trace` on `v100`.
 fn run(bench: &Bench, trace: &str, arguments: &[&str]) -> Row {
     let arguments = [&["run", trace, "--machine", "v100", "--format", "json"], arguments].concat();
     let mut rows: Vec<Row> = serde_json::from_str(&bench.output(&arguments)).unwrap();
@@ -43,12 +43,12 @@ fn reference(trace: &str, row: &Row) -> Value {
     })
 }
 
-/// A directory with `small.wmt`, and `r.json`, a reference for it that has found what we find.
+/// Makes a directory with `small.wmt`, and `r.json`, a reference that agrees with our results.
 fn bench() -> Bench {
     bench_of("2^11")
 }
 
-/// The same with a trace of `additions` additions.
+/// Makes such a directory with a trace of `additions` additions.
 fn bench_of(additions: &str) -> Bench {
     let bench = Bench::new();
     bench.generate("vecadd", &[("n", additions)], "small.wmt");
@@ -201,12 +201,12 @@ fn captured_traces_are_imported_once_and_as_far_as_the_reference_ran_them() {
         fs::metadata(bench.path("imported").join(&imported[0])).unwrap().modified().unwrap();
     assert_eq!(again, written);
 
-    // Launches of ours take no time either, even if the machine has a launch latency.
+    // Our launches take no time either, even if the machine has a launch latency.
     bench.write("slow.toml", "base = \"v100\"\n[run]\nlaunch_latency = 5000\n");
     let slow = correlate(&bench, &["--cache", "imported", "--map", "SM7_QV100=slow.toml"]);
     assert_eq!(slow["runs"][0]["cycles"], all["runs"][0]["cycles"]);
 
-    // `bfs.wmt` comes before the folder, and has more kernels.
+    // `bfs.wmt` takes precedence over the folder, and has more kernels.
     let ran = bench.run(&["correlate", "r.json", "--traces", "."]);
     assert_eq!(ran.status, Some(2), "{ran:?}");
     assert!(ran.stderr.contains("kernels, the reference ran 2"), "{ran:?}");
@@ -214,7 +214,7 @@ fn captured_traces_are_imported_once_and_as_far_as_the_reference_ran_them() {
     assert_eq!(correlate(&bench, &["--traces", ".", "--kernels"]), all);
 }
 
-/// A log of `small.wmt` on a machine with this many SMs.
+/// Makes a log of `small.wmt` on a machine with `sms` SMs.
 fn log(bench: &Bench, sms: &str) -> String {
     let info = bench.output(&["info", "small.wmt", "--format", "json"]);
     let info: Value = serde_json::from_str(&info).unwrap();
@@ -260,7 +260,7 @@ fn trace_of_another_kernel_is_refused() {
         ran.stderr.lines().filter(|line| line.contains("its kernel 1 is")).collect();
     let start = "small on SM7_QV100 with FR-FCFS: small.wmt is not the trace of the reference";
     assert!(refused.iter().all(|line| line.contains(start)), "{ran:?}");
-    assert!(refused[0].contains("that of the reference is `_Z5otherPf` with "), "{ran:?}");
+    assert!(refused[0].contains("the reference's is `_Z5otherPf` with "), "{ran:?}");
     assert!(refused[1].ends_with("is one without a name with 7 thread instructions"), "{ran:?}");
 
     bench.write("run.log", log(&bench, "80").replace("gpu_sim_insn = ", "gpu_sim_insn = 1"));
@@ -327,9 +327,9 @@ fn runs_without_trace_machine_or_scheduler_are_left_out_and_named() {
     assert_eq!(all["runs"].as_array().unwrap().len(), 1);
     let reasons = [
         "left out: small on SM80_A100 with FR-FCFS: no machine is known for SM80_A100: --map",
-        "small on SM7_QV100 with LIFO: the DRAM scheduler LIFO is not known",
+        "small on SM7_QV100 with LIFO: unknown DRAM scheduler LIFO",
         "there is no trace at elsewhere; --traces DIR",
-        "the reference does not say where its trace is",
+        "the reference does not state the location of its trace",
     ];
     for reason in reasons {
         assert!(ran.stderr.contains(reason), "{reason}\n{}", ran.stderr);

@@ -1,4 +1,4 @@
-//! Results in which a bit has changed since they were written.
+//! Results with a flipped bit.
 
 use super::support::{Bench, names_in};
 use super::sweep::tables;
@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use warpmem_analysis::{Results, TABLES};
 
-/// A results directory with every table there is.
+/// Makes a results directory with every table.
 fn bench() -> Bench {
     let bench = Bench::new();
     bench.generate("vecadd", &[("n", "2^8")], "small.wmt");
@@ -16,7 +16,7 @@ fn bench() -> Bench {
     bench
 }
 
-/// The one file of a table.
+/// Returns the single file of a table.
 fn file_of(directory: &Path, table: &str) -> PathBuf {
     let file = directory.join(format!("{table}.parquet"));
     if file.exists() {
@@ -40,8 +40,8 @@ pub fn flip(path: &Path) {
     fs::write(path, with_flipped_bit(&bytes, 4 * bytes.len())).unwrap();
 }
 
-/// Bits of a file: some all over it, and all of its first and last bytes, where magic numbers, checksum and the length of
-/// the footer are.
+/// Returns bits of a file: a sample, and all of its first and last bytes, which hold magic numbers,
+/// checksum and the length of the footer.
 fn bits(bytes: usize) -> impl Iterator<Item = usize> {
     const ENDS: usize = 30 * 8;
     let bits = 8 * bytes;
@@ -128,7 +128,7 @@ fn a_sweep_makes_damaged_runs_again() {
         let ran = bench.run(&sweep);
         assert_eq!(ran.status, Some(0), "{ran:?}");
         let name = path.strip_prefix(bench.path("")).unwrap().display();
-        let note = format!("note: {name} is damaged; its run is made again");
+        let note = format!("note: {name} is damaged; its run is repeated");
         assert!(ran.stderr.contains(&note) && ran.stderr.contains("\n1 run in "), "{ran:?}");
         assert!(tables(&bench, "results") == whole);
     }

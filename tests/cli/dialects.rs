@@ -1,4 +1,4 @@
-//! Graphs, matrices and traces as people bring them, and the notes about how they are taken.
+//! Dialects of graphs, matrices and traces, and the notes about their interpretation.
 
 use super::support::Bench;
 

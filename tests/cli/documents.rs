@@ -1,4 +1,4 @@
-//! The documents keep up with the program.
+//! The documents agree with the program.
 
 use super::help::commands;
 use super::support::{Bench, repository};
@@ -11,7 +11,7 @@ use warpmem::study::suite::Suite;
 use warpmem::study::sweep::Plan;
 use warpmem::workload::generators;
 
-/// Folders of the repository that pages name.
+/// Folders of the repository named by pages.
 const SOURCES: [&str; 10] = [
     ".ci",
     "analysis",
@@ -30,7 +30,7 @@ fn read(path: &str) -> String {
     fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// Whether they can be run is another question: they name traces that are nowhere.
+/// The plans cannot run here, because the traces that they name do not exist.
 #[test]
 fn plans_on_pages_parse_and_name_existing_keys() {
     let keys = warpmem::machine::Machine::keys();
@@ -68,7 +68,7 @@ fn the_check_runs_the_test_command_of_the_readme() {
     assert!(read("README.md").contains(&format!("\n{command}\n")), "{command}");
 }
 
-/// The README and the pages below `docs/`.
+/// Returns the README and the pages below `docs/`.
 fn pages() -> Vec<String> {
     let mut pages = vec!["README.md".to_owned()];
     let mut folders = vec!["docs".to_owned()];
@@ -98,7 +98,7 @@ fn links_between_documents_lead_somewhere() {
     }
 }
 
-/// The code of a page: its fenced blocks and the spans of its text.
+/// Returns the code of a page: its fenced blocks and inline spans.
 fn code(text: &str) -> (Vec<String>, Vec<String>) {
     let fence = Regex::new(r"(?ms)^ *```(\w*)\n(.*?)^ *```").unwrap();
     let is_shell = |language: &str| ["", "sh", "bash", "console"].contains(&language);
@@ -110,7 +110,8 @@ fn code(text: &str) -> (Vec<String>, Vec<String>) {
     (blocks, spans)
 }
 
-/// The calls of the program in a piece of code, each as its words, without quoted text and comments.
+/// Returns the program calls in a piece of code, each as its words, without quoted text and
+/// comments.
 fn calls(code: &str) -> Vec<Vec<String>> {
     let quoted = Regex::new(r#"'[^']*'|"[^"]*"|(?m)(^|\s)#.*$"#).unwrap();
     let code = quoted.replace_all(code, " Q ").replace("\\\n", " ");
@@ -124,7 +125,7 @@ fn calls(code: &str) -> Vec<Vec<String>> {
     calls.collect()
 }
 
-/// The options in a text.
+/// Returns the options in a text.
 fn options(text: &str) -> BTreeSet<String> {
     let option = Regex::new(r"--[a-z][a-z0-9-]*").unwrap();
     option.find_iter(text).map(|option| option.as_str().to_owned()).collect()
@@ -136,7 +137,7 @@ fn commands_and_options_that_pages_name_exist() {
     let mut helps = commands(&bench);
     let pages: Vec<(String, String)> =
         pages().into_iter().map(|page| (read(&page), page)).collect();
-    // Kernels are not in the list of commands, nor are suites of them.
+    // Kernels and suites are missing from the list of commands.
     let kernels = generators().iter().map(|kernel| kernel.name).chain(["suite"]);
     let is_named = |kernel: &&str| {
         pages.iter().any(|(text, _)| text.contains(&format!("warpmem generate {kernel}")))
@@ -157,11 +158,11 @@ fn commands_and_options_that_pages_name_exist() {
             let command = prefixes.find(|prefix| commands.contains_key(*prefix)).unwrap();
             let next = words.get(command.len()).map_or("", String::as_str);
             if next.len() > 1 && next.chars().all(|c| c.is_ascii_uppercase()) {
-                // A word that stands for any command or kernel.
+                // A placeholder for any command or kernel.
                 continue;
             }
             let is_name = next.starts_with(|c: char| c.is_ascii_lowercase());
-            // The key of the checksum in a table begins like a call.
+            // The key of the checksum in a table looks like a call.
             if command.is_empty() && is_name && !["help", "crc32"].contains(&next) {
                 wrong.push(format!("{page}: there is no command `{}`", words.join(" ")));
             }
@@ -204,7 +205,7 @@ fn files_that_pages_name_exist() {
             let is_here = span.contains('/') && SOURCES.contains(&first);
             let stands_for_any = span.contains("NAME") || span.starts_with("fuzz/corpus");
             let is_here = is_here && !stands_for_any;
-            // A source file may be named without the folders that the text is about.
+            // A source file may be named without its folders.
             let is_named = span.ends_with(".rs");
             checked += usize::from(is_here || is_named);
             let exists = repository().join(span).exists()

@@ -1,4 +1,4 @@
-//! `warpmem dram` with a stream: what it prints and what it refuses.
+//! `warpmem dram` with a stream: its output and its refusals.
 
 use super::support::Bench;
 use serde_json::{Map, Value};
@@ -28,7 +28,7 @@ fn a_row_for_each_scheduler() {
     assert!(cycles(&rows[1]) < cycles(&rows[0]));
 }
 
-/// 64 bytes in two cycles of 1000/924 ns at most; what a row says agrees with itself.
+/// At most 64 bytes in two cycles of 1000/924 ns; the values of a row are consistent.
 #[test]
 fn the_numbers_of_a_row_belong_together() {
     let bench = Bench::new();
@@ -81,7 +81,7 @@ fn the_same_on_any_number_of_threads_and_in_any_format() {
 fn a_table_for_people() {
     let arguments = [&["dram"], &RANDOM[..], &["--dram-scheduler", "fcfs,fr-fcfs"]].concat();
     let table = Bench::new().output(&arguments);
-    // Its form; what the numbers are is not for this test.
+    // Only the form is tested here, not the numbers.
     let word = |word: &str| {
         if word.starts_with(|c: char| c.is_ascii_digit()) { "N" } else { word }.to_owned()
     };
@@ -115,7 +115,7 @@ fn a_file_of_accesses() {
     );
 }
 
-/// Yuan 2009, section 2, as a user asks for it: 8 data cycles of 34.
+/// Yuan 2009, section 2, through the command line: 8 data cycles of 34.
 #[test]
 fn one_bank_with_row_locality_two() {
     let row = &rows(
@@ -131,12 +131,13 @@ fn one_bank_with_row_locality_two() {
         .concat(),
     )[0];
     assert_eq!(row["device"], "gddr3:HYB18H512321BF_x2:yuan2009");
-    // Activation to last data of the first row, and 34 cycles for each of the 9,999 others.
+    // From the activation to the last data of the first row, and 34 cycles for each of the 9,999
+    // others.
     assert_eq!(row["cycles"], 12 + 6 + 9 + 2 + 34 * 9_999);
     assert_eq!(row["reads"], 40_000);
 }
 
-/// No stream moves more than the data buses can, pseudo channels or not.
+/// No stream exceeds the bandwidth of the data buses, with or without pseudo channels.
 #[test]
 fn shares_of_the_peak_are_at_most_one() {
     let bench = Bench::new();
@@ -150,7 +151,7 @@ fn shares_of_the_peak_are_at_most_one() {
     }
 }
 
-/// The documented columns are those that there are.
+/// The documented columns equal the existing ones.
 #[test]
 fn the_page_names_every_column() {
     let page = std::fs::read_to_string(super::support::repository().join("docs/run.md")).unwrap();

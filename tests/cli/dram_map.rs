@@ -1,4 +1,4 @@
-//! Where addresses go.
+//! Address maps.
 
 use super::support::Bench;
 

@@ -1,4 +1,4 @@
-//! Tables, JSON and CSV say the same, under the documented names.
+//! Tables, JSON and CSV contain the same values under the documented names.
 
 use super::support::Bench;
 use serde_json::{Map, Value};
@@ -10,7 +10,7 @@ fn rows(json: &str) -> Vec<Row> {
     serde_json::from_str(json).unwrap()
 }
 
-/// Keys that every row of results has, a few of each kind of metric.
+/// Keys of every row of results, a few of each kind of metric.
 const KEYS: [&str; 22] = [
     "trace",
     "machine",
@@ -142,7 +142,7 @@ fn a_comparison_in_json_has_the_runs_and_their_means() {
         let ipc = |row: &Row| row["ipc_thread"].as_f64().unwrap();
         assert_eq!(pair[1]["ipc_ratio"], 1.0);
         let ratio = pair[0]["ipc_ratio"].as_f64().unwrap();
-        // Reading JSON may lose the last bit of a number.
+        // Parsing JSON may lose the last bit of a number.
         assert!((ratio * ipc(pair[1]) / ipc(pair[0]) - 1.0).abs() < 1e-12);
     }
     let means: Vec<&Row> = rows.iter().filter(|row| !row["mean"].is_null()).collect();

@@ -1,34 +1,34 @@
-//! Measurements through the program, on the project's own driver: it executes PTX and keeps no time, so
-//! that what is measured is the number of instructions, the same in every run.
+//! Measurements through the command line, on the project's own driver: it executes PTX without
+//! timing, so the measured quantity is the number of instructions, equal in every run.
 #![cfg(unix)]
 
 use super::support::{Bench, repository};
 use serde_json::{Value, json};
 use std::fs;
 
-/// Of a chase: eight hops of eleven instructions.
+/// Instructions per hop of a chase: eight hops take eleven instructions.
 const HOP: f64 = 11.0 / 8.0;
 
-/// The options that name the driver, which is built beside the tests.
+/// Returns the option that names the driver, which is built beside the tests.
 fn driver() -> String {
     let executable = std::env::current_exe().unwrap();
     format!("--driver={}", executable.with_file_name("libwarpmem_cudart.so").display())
 }
 
-/// `warpmem hardware`, once for every measurement; standard output.
+/// Runs `warpmem hardware` with one repetition per measurement; returns standard output.
 fn measured(bench: &Bench, arguments: &[&str]) -> String {
     let driver = driver();
     bench.output(&[&["hardware", driver.as_str(), "--repeat", "1"], arguments].concat())
 }
 
-/// A directory with `hardware.json`: of the chases that take little time.
+/// Makes a directory with `hardware.json`, from the fast chases.
 fn with_latencies() -> Bench {
     let bench = Bench::new();
     measured(&bench, &["--only", "l1-latency,l2-lines", "-o", "hardware.json"]);
     bench
 }
 
-/// A directory with a launch file, `table.toml`, and its PTX.
+/// Makes a directory with a launch file, `table.toml`, and its PTX.
 fn with_launches() -> Bench {
     let bench = Bench::new();
     let folder = repository().join("sample-traces/captured");
@@ -88,7 +88,7 @@ fn a_gpu_is_compared_with_the_machine_that_runs_the_same_ptx() {
     let latency = |of: &Value| of["figures"][0]["warpmem"].as_f64().unwrap();
     assert_eq!(latency(&compared), 24.0, "the latency of its L1");
     assert_eq!(compared["figures"][0]["error"], (24.0 - HOP) / HOP);
-    // A key of the machine changes our side alone.
+    // A key of the machine changes only our side.
     let slower = ["--set", "l1.latency=120", "--only", "l1-latency", "--format", "json"];
     let slower: Value =
         serde_json::from_str(&bench.output(&[&correlate[..], &slower].concat())).unwrap();
@@ -96,7 +96,7 @@ fn a_gpu_is_compared_with_the_machine_that_runs_the_same_ptx() {
     assert_eq!(slower["figures"][0]["device"], HOP);
 }
 
-/// The driver is that of a captured program, which describes the machine's device.
+/// The driver is the one of captured programs, which describes the machine's device.
 #[test]
 fn lines_near_and_far_are_found_on_a_machine_with_two_partitions() {
     let bench = Bench::new();
@@ -119,8 +119,8 @@ fn lines_near_and_far_are_found_on_a_machine_with_two_partitions() {
         };
         rows.as_array().unwrap().iter().map(figure).collect::<Vec<_>>()
     };
-    // The name says which preset. 213 less the 36 cycles of L1, which a load past it does not take: with copies, all
-    // lines are near.
+    // The name identifies the preset. 213 less the 36 cycles of L1, which a bypassing load skips:
+    // with copies, all lines are near.
     let near = ("l2-near".to_owned(), 177.0, false);
     assert_eq!(ours(&[]), std::slice::from_ref(&near));
     let without_copies = "base = \"a100\"\n[l2]\ncopies = false\n[policy]\n\
@@ -145,10 +145,10 @@ fn own_kernels_are_measured_and_run_from_the_same_launch_file() {
     let csv = bench.output(&[&csv[..], &machine].concat());
     let all = csv.lines().find(|line| line.contains(",all launches,")).unwrap();
     let ours: f64 = all.split(',').nth(8).unwrap().parse().unwrap();
-    // Between the two launches nothing runs.
+    // Nothing runs between the two launches.
     let cycles = run[0]["cycles"].as_f64().unwrap();
     assert!(ours <= cycles && ours > 0.95 * cycles, "{ours} of {cycles}");
-    // Another launch file is not compared.
+    // A launch file with other content is not compared.
     let text = fs::read_to_string(bench.path("table.toml")).unwrap();
     bench.write("table.toml", text.replace("seed = 1", "seed = 2"));
     let correlate = ["correlate", "--hardware", "results/own.json", "--machine", "rtx2060s"];
@@ -161,8 +161,7 @@ fn another_machine_is_refused_unless_asked_for() {
     let correlate = ["correlate", "--hardware", "hardware.json", "--only", "l1-latency"];
     bench.refuses(&correlate, &["no machine is known for the GPU `warpmem`", "--machine"]);
     let a100 = [&correlate[..], &["--map", "warpmem=a100"]].concat();
-    let parts =
-        ["`a100` is another machine", "sm.count: 34 on the GPU, 108 on `a100`", "l2.", "dram."];
+    let parts = ["`a100` differs from", "sm.count: 34 on the GPU, 108 on `a100`", "l2.", "dram."];
     bench.refuses(&a100, &parts);
     let table = bench.output(&[&a100[..], &["--other-machine"]].concat());
     assert!(table.starts_with("warpmem (GPU) and a100 (Warpmem)\n"), "{table}");

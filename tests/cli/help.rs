@@ -6,15 +6,17 @@ use warpmem::params::PolicyInfo;
 use warpmem::slots::{SLOTS, Slot};
 use warpmem::workload::generators;
 
-/// Sections that list what can be added without a change here: policies, commands, generators.
+/// Sections that grow without a change here: policies, commands, generators.
 const LISTS: [&str; 3] = ["Policies (", "Commands:", "Kernels:"];
 
-/// The lines of a help that are in a section whose heading begins with one of these, without the headings.
+/// Returns the lines of a help in sections whose headings begin with one of these, without the
+/// headings.
 fn sections(help: &str, headings: &[&str]) -> String {
     split(help, headings).1
 }
 
-/// A help without the lines of these sections, and these lines. A heading begins a line, other lines are indented.
+/// Splits a help into the lines outside these sections, and those inside. A heading begins a line;
+/// other lines are indented.
 fn split(help: &str, headings: &[&str]) -> (String, String) {
     let (mut rest, mut listed) = (String::new(), String::new());
     let mut is_listed = false;
@@ -30,16 +32,16 @@ fn split(help: &str, headings: &[&str]) -> (String, String) {
     (rest, listed)
 }
 
-/// The commands that a help lists.
+/// Returns the commands listed by a help.
 fn subcommands(help: &str) -> Vec<String> {
     let lines = sections(help, &["Commands:"]);
-    // A summary that takes several lines continues further to the right.
+    // Continuation lines of a summary are indented further.
     let names = lines.lines().filter(|line| !line.starts_with("   "));
     let names = names.filter_map(|line| line.split_whitespace().next().map(str::to_owned));
     names.filter(|name| name != "help").collect()
 }
 
-/// Every command and subcommand of the program, with its help.
+/// Returns every command and subcommand of the program, with its help.
 pub fn commands(bench: &Bench) -> Vec<(Vec<String>, String)> {
     let mut all = Vec::new();
     let mut next = vec![Vec::new()];
@@ -119,7 +121,7 @@ fn every_slot_is_an_option_with_its_policies() {
     }
 }
 
-/// A policy as `list` prints it, without its parameters.
+/// Formats a policy as `list` does, without its parameters.
 fn line(info: &PolicyInfo) -> String {
     format!("  {}: {} [{}]\n", info.name, info.summary, info.source)
 }

@@ -1,4 +1,4 @@
-//! Input that is made to harm: it is refused or shown, and neither obeyed nor believed.
+//! Malicious input is refused or displayed safely; it is neither executed nor trusted.
 
 use super::support::{Bench, Ran};
 use std::fs;
@@ -10,7 +10,7 @@ use warpmem_trace::{
     WriterOptions,
 };
 
-/// A trace of one warp that ends at once, in a kernel of this name.
+/// Writes a trace of one warp that exits immediately, in a kernel of this name.
 fn trace_of(path: &Path, name: &str) {
     let mut writer =
         TraceWriter::create(path, Provenance::default(), WriterOptions::default()).unwrap();
@@ -110,7 +110,7 @@ fn query_output_never_replaces_its_input() {
         "results/runs.parquet",
         "./results/../results/runs.parquet",
         "elsewhere/../results/kernels.parquet",
-        // A folder of the table's files, and files that would be tables.
+        // A folder of the table's files, and files that look like tables.
         "results/loads/answer.parquet",
         "results/intervals.parquet",
     ] {
@@ -143,7 +143,7 @@ fn the_name_of_a_plan_leads_nowhere_else() {
     );
 }
 
-/// The bytes of whole numbers in an index (bincode's, little endian).
+/// Encodes numbers as in an index (bincode's variable-length little-endian format).
 fn coded(numbers: &[u64]) -> Vec<u8> {
     let one = |&number: &u64| match number {
         0..=250 => vec![number as u8],
@@ -154,7 +154,7 @@ fn coded(numbers: &[u64]) -> Vec<u8> {
     numbers.iter().flat_map(one).collect()
 }
 
-/// The trace with one thread instruction more in its index, and right checksums.
+/// Returns the trace with an extra thread instruction in its index, and correct checksums.
 fn with_one_more(bytes: &[u8], kernel: &warpmem_trace::Kernel) -> Vec<u8> {
     const FOOTER: usize = 36;
     let footer = bytes.len() - FOOTER;

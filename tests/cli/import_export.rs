@@ -1,10 +1,11 @@
-//! Captured traces through the program.
+//! Captured traces through the command line.
 
 use super::support::Bench;
 use serde_json::Value;
 use std::fs;
 
-/// A trace exported, so that there is text to import: `text/kernelslist.g` and its kernel files.
+/// Makes a directory with an exported trace as text to import: `text/kernelslist.g` and its kernel
+/// files.
 fn with_text() -> Bench {
     let bench = Bench::with_trace();
     bench.output(&["export", "accel-sim", "small.wmt", "-o", "text"]);
@@ -15,7 +16,7 @@ fn json(text: &str) -> Value {
     serde_json::from_str(text).unwrap()
 }
 
-/// Changes the first line that loads, and says which line it is, from 1.
+/// Changes the first line with a load, and returns its number, from 1.
 fn change_first_load(bench: &Bench, change: impl Fn(&str) -> String) -> usize {
     let path = bench.path("text/kernel-1.traceg");
     let text = fs::read_to_string(&path).unwrap();

@@ -21,7 +21,7 @@ fn a_sample_trace_for_people() {
     )
     .unwrap();
     let text = bench.output(&["info", "bfs-rmat.wmt"]);
-    // Above are the sizes of the file.
+    // The part above describes the size of the file.
     let (_, figures) = text.split_once("bytes per record with addresses").unwrap();
     let (_, figures) = figures.split_once("\n\n").unwrap();
     let widest = figures.lines().map(|line| line.chars().count()).max();
@@ -52,7 +52,7 @@ fn resets_of_l2_are_named_where_there_are_some() {
     }
     writer.finish().unwrap();
     let text = bench.output(&["info", "resets.wmt", "--brief"]);
-    assert!(text.contains("L2 resets  2 of lines that are kept"), "{text}");
+    assert!(text.contains("L2 resets  2 of persisting lines"), "{text}");
     let text = bench.output(&["info", "resets.wmt", "--brief", "--format", "json"]);
     assert_eq!(
         serde_json::from_str::<Object>(&text).unwrap()["l2_resets"],
@@ -72,7 +72,7 @@ fn figures_in_json() {
     assert_eq!(profile["footprint"][0]["lines"]["value"], 3 * 64);
     assert_eq!(profile["reuse"]["cold_share"], 1.0);
     assert_eq!(profile["kernels"][0]["name"], "vecadd");
-    // An addition of each lane for 12 bytes.
+    // One addition per lane for 12 bytes.
     assert_eq!(profile["all"]["intensity"]["fp_per_requested_byte"], 1.0 / 12.0);
     assert_eq!(profile["spread"]["machine"], "li2015");
 }

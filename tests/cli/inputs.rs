@@ -47,7 +47,7 @@ insts = 2
 #END_TB
 ";
 
-/// A launch and an access of a warp.
+/// Makes a launch and an access of a warp.
 fn mem_trace() -> String {
     let addresses: String = (0..32).map(|lane| format!(" 0x{:x}", 0x7f00 + 4 * lane)).collect();
     format!(
@@ -57,14 +57,14 @@ fn mem_trace() -> String {
     )
 }
 
-/// A text input: its file, its content, and the command that reads it from `{}`.
+/// A text input: its file, its content, and the command that reads it in place of `{}`.
 struct Reader {
     name: &'static str,
     content: String,
     command: &'static str,
 }
 
-/// Every command that reads a file.
+/// Returns every command that reads a file.
 fn readers(bench: &Bench) -> Vec<Reader> {
     let text = |name, content: &str, command| Reader { name, content: content.to_owned(), command };
     let written = |name: &'static str, command| {
@@ -105,8 +105,8 @@ fn readers(bench: &Bench) -> Vec<Reader> {
     ]
 }
 
-/// The output of a command, without the name of its input, and the contents of the trace that it
-/// leaves. Byte order marks count as bytes that were read.
+/// Returns the output of a command, without the name of its input, and the contents of the trace
+/// written. Byte order marks count as bytes read.
 fn outcome(bench: &Bench, ran: &Ran, path: &str) -> (Vec<String>, Option<String>) {
     assert_eq!(ran.status, Some(0), "{path}: {ran:?}");
     let trace = bench.path("out.wmt");
@@ -117,7 +117,7 @@ fn outcome(bench: &Bench, ran: &Ran, path: &str) -> (Vec<String>, Option<String>
     (lines(&ran.stdout, path), hash)
 }
 
-/// The lines of an output without the bytes that were read, and with equal paths.
+/// Returns the lines of an output without the number of bytes read, and with equal paths.
 fn lines(text: &str, path: &str) -> Vec<String> {
     let lines = text.lines().filter(|line| !line.starts_with("bytes "));
     // Commands name files relative to the input's folder.
@@ -129,7 +129,7 @@ fn piped(bench: &Bench, command: &[&str], content: &[u8]) -> Ran {
     let mut command = bench.command(command);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
-    // A reader that refuses the beginning does not wait for the end.
+    // A reader that refuses the beginning does not wait for the rest.
     let _ = child.stdin.take().unwrap().write_all(content);
     Ran::from(child.wait_with_output().unwrap())
 }

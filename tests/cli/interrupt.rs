@@ -20,7 +20,7 @@ fn interrupt(child: &Child) {
     assert!(Command::new("kill").args(["-INT", &id]).status().unwrap().success());
 }
 
-/// Waits until `holds`, while the program runs.
+/// Waits until `holds` returns true, while the program runs.
 fn wait_until(child: &mut Child, holds: impl Fn() -> bool) {
     while !holds() {
         assert_eq!(child.try_wait().unwrap(), None, "ended before it could be interrupted");
@@ -28,7 +28,7 @@ fn wait_until(child: &mut Child, holds: impl Fn() -> bool) {
     }
 }
 
-/// Whether there is a file in this folder of the hidden directory in which results wait.
+/// Returns whether this folder of the hidden directory of pending results contains a file.
 fn waits_in(results: &Path, folder: &str) -> bool {
     let is_staging = |name: &String| name.starts_with(".partial-");
     results.is_dir()
@@ -38,7 +38,7 @@ fn waits_in(results: &Path, folder: &str) -> bool {
         })
 }
 
-/// A trace that keeps the engine busy for long.
+/// Makes a trace that keeps the engine busy for a long time.
 fn long_trace(bench: &Bench) {
     bench.generate("pointer-chase", &[("hops", "2^17"), ("nodes", "2^14")], "long.wmt");
 }
@@ -96,7 +96,7 @@ fn a_generator_leaves_no_trace() {
     assert_eq!(bench.names(), [""; 0]);
 }
 
-/// The input alone takes a minute: the file of the trace is there before it is drawn.
+/// Drawing the input alone takes a minute; the file of the trace exists before.
 #[test]
 fn generator_obeys_ctrl_c_while_drawing_its_input() {
     let bench = Bench::new();
@@ -110,7 +110,7 @@ fn generator_obeys_ctrl_c_while_drawing_its_input() {
     assert_eq!(bench.names(), [""; 0]);
 }
 
-/// A launch that ends, and one that never does.
+/// One launch ends, another never does.
 #[test]
 fn interrupted_capture_keeps_finished_launches() {
     let bench = Bench::new();
@@ -130,14 +130,14 @@ fn interrupted_capture_keeps_finished_launches() {
     interrupt(&child);
     let ran = Ran::from(child.wait_with_output().unwrap());
     assert_eq!(ran.status, Some(130), "{ran:?}");
-    let message = "error: interrupted: the trace has the launches that had ended: 1";
+    let message = "error: interrupted: the trace has the finished launches: 1";
     assert!(ran.stderr.contains(message), "{ran:?}");
     let info = bench.output(&["info", "k.wmt"]);
     assert!(info.contains("ends") && !info.contains("spins"), "{info}");
     assert_eq!(bench.names(), ["k.ptx", "k.toml", "k.wmt"]);
 }
 
-/// A module that comes through a pipe, so that the program is reading it when the signal comes.
+/// The module comes through a pipe, so that the program is reading it when the signal arrives.
 #[test]
 fn capture_obeys_ctrl_c_while_parsing() {
     let bench = Bench::new();
@@ -147,7 +147,7 @@ fn capture_obeys_ctrl_c_while_parsing() {
     let mut child = start(&bench, &[&["capture", "--ptx", "k.ptx"], &launch[..]].concat());
     let writer = File::options().write(true).open(&pipe).unwrap();
     interrupt(&child);
-    // Without the first signal, it reads on until the pipe is closed, and fails.
+    // Without the first signal, the program reads until the pipe is closed, and fails.
     let deadline = Instant::now() + Duration::from_secs(20);
     while child.try_wait().unwrap().is_none() && Instant::now() < deadline {
         sleep(Duration::from_millis(2));

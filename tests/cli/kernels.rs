@@ -1,4 +1,4 @@
-//! The kernels of a run: what was counted for each adds up to what was counted of the run.
+//! Kernels of a run: their counts add up to those of the run.
 
 use super::support::{Bench, repository};
 use serde_json::{Map, Value};
@@ -14,7 +14,7 @@ fn rows(bench: &Bench, arguments: &[&str]) -> Vec<Row> {
     serde_json::from_str(&text).unwrap()
 }
 
-/// Columns of which a kernel has its own, or a name.
+/// Columns with a kernel's own values or names.
 const OWN: [&str; 5] = ["kernel", "stands_for", "start_cycle", "end_cycle", "cycles"];
 
 #[track_caller]
@@ -36,7 +36,7 @@ fn assert_sums(bench: &Bench, arguments: &[&str]) {
     }
 }
 
-/// SMs of the run's machine.
+/// Returns the number of SMs of the run's machine.
 fn sms(run: &Row) -> f64 {
     let parameters: Value = serde_json::from_str(run["parameters"].as_str().unwrap()).unwrap();
     parameters["sm.count"].as_f64().unwrap()
@@ -76,7 +76,7 @@ fn a_line_for_each_kernel() {
 fn ten_lines_about_several_kernels_say_so() {
     let bench = Bench::with_trace();
     let bfs = trace("cache-resident/bfs-rmat.wmt");
-    let hint = "note: these are 10 kernels together; --kernels prints a line for each\n";
+    let hint = "note: these figures cover 10 kernels together; --kernels prints a line for each\n";
     let notes = |arguments: &[&str]| bench.run(arguments).stderr;
     assert!(notes(&["run", &bfs]).ends_with(hint));
     for arguments in [

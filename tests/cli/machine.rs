@@ -1,4 +1,4 @@
-//! Machines on the command line: their times, and what two differ in.
+//! Machines on the command line: timings, and differences between two machines.
 
 use super::support::{Bench, Ran};
 use serde_json::Value;
@@ -42,7 +42,7 @@ fn every_running_command_warns_of_a_clock_without_timings() {
     assert!(!without.stderr.contains("warning"), "{without:?}");
 }
 
-/// Options of a small machine; those that are left out have the simulator's defaults.
+/// Options of a small machine; omitted ones have the simulator's defaults.
 const CONFIGURATION: &str = "\
 -gpgpu_n_clusters 2
 -gpgpu_n_cores_per_cluster 2

@@ -1,4 +1,4 @@
-//! `warpmem network`: what it prints and draws, and what it refuses.
+//! `warpmem network`: its output, its charts, and its refusals.
 
 use super::support::{Bench, Ran, repository};
 use serde_json::{Map, Value};
@@ -6,7 +6,7 @@ use std::fs;
 
 type Row = Map<String, Value>;
 
-/// A small network, for a short time.
+/// Arguments for a small network and a short time.
 const SHORT: [&str; 7] = ["network", "--nodes", "16", "--warmup", "200", "--cycles", "1000"];
 
 fn with<'a>(arguments: &[&'a str]) -> Vec<&'a str> {
@@ -37,7 +37,8 @@ fn a_row_for_each_load_of_each_network() {
     assert!(rows.iter().all(|row| row["sources"] == 16 && row["saturated"] == "no"));
 }
 
-/// Up to the first load that saturates the network; loads that are asked for are all measured.
+/// A default sweep stops at the first load that saturates the network; requested loads are all
+/// measured.
 #[test]
 fn a_sweep_ends_with_saturation() {
     let bench = Bench::new();
@@ -46,7 +47,7 @@ fn a_sweep_ends_with_saturation() {
     let (last, others) = saturated.split_last().unwrap();
     assert_eq!(*last, "yes");
     assert!(others.len() > 5 && others.iter().all(|word| *word == "no"), "{saturated:?}");
-    // Half of all packets and a sixteenth of the others, of 16 sources, to one node.
+    // Half of all packets and a sixteenth of the others, from 16 sources, to one node.
     let capacity = 1.0 / (16.0 * (0.5 + 0.5 / 16.0));
     let loads = numbers(&sweep, "load");
     assert!((loads[0] - capacity / 20.0).abs() < 1e-6 && loads.is_sorted(), "{loads:?}");
@@ -138,7 +139,7 @@ fn a_picture() {
 fn a_picture_that_cannot_be_written_leaves_nothing() {
     let bench = Bench::new();
     let refuses = |name, parts: &[&str]| {
-        // A window that does not end: nothing is measured before the name is tried.
+        // The window never ends, so the name is checked before any measurement.
         let endless = ["network", "--rate", "0.1", "--cycles", "1099511627776"];
         bench.refuses(&[&endless[..], &["--plot", name]].concat(), parts);
     };
@@ -157,7 +158,7 @@ fn standard_output_carries_only_results() {
     assert!(!ran.stdout.contains(" packets in "), "{ran:?}");
 }
 
-/// The documented columns are those that there are.
+/// The documented columns equal the existing ones.
 #[test]
 fn the_page_names_every_column_and_pattern() {
     let page = fs::read_to_string(repository().join("docs/run.md")).unwrap();

@@ -1,5 +1,6 @@
-//! Results of a small trace, to the last printed digit. No other test of the command line has numbers of the engine:
-//! accept new ones (`cargo insta review`) when the model changes on purpose.
+//! Results of a small trace, to the last printed digit. No other test of the command line depends
+//! on the engine's numbers: accept new ones (`cargo insta review`) when the model changes on
+//! purpose.
 
 use super::support::Bench;
 

@@ -1,6 +1,7 @@
-//! Outputs that would destroy another file of their command, and outputs that are no regular files.
+//! Outputs that would overwrite another file of their command, and outputs that are not regular
+//! files.
 //!
-//! The options are walked in `src/cli/files.rs`; here the program runs.
+//! Unit tests in `src/cli/claims.rs` cover every option; here the program runs.
 #![cfg(unix)]
 
 use super::support::{Bench, Ran, names_in};
@@ -24,7 +25,7 @@ const PTX: &str = "\
 }
 ";
 
-/// Every input that the cases name, links to it, and results in `r`.
+/// Makes a directory with every input of the cases, links to it, and results in `r`.
 fn bench() -> Bench {
     let bench = Bench::with_trace();
     bench.write("k.ptx", PTX);

@@ -1,4 +1,4 @@
-//! The page about traces of one's own tool, and its commands.
+//! The page about importing one's own traces, and its commands.
 
 use super::support::{Bench, repository};
 use std::fs;
@@ -8,7 +8,7 @@ fn page() -> String {
     fs::read_to_string(repository().join("docs/import.md")).unwrap()
 }
 
-/// The blocks of code in this language, in order.
+/// Returns the code blocks in this language, in order.
 fn blocks(page: &str, language: &str) -> Vec<String> {
     let fence = format!("```{language}\n");
     let blocks = page.split(&fence).skip(1);
@@ -23,7 +23,7 @@ fn log(page: &str) -> String {
     text.replace("… (32 addresses)", &rest)
 }
 
-/// Writes `accesses.csv` as the page's script does, or where no Python is, in short.
+/// Writes `accesses.csv` as the page's script does; without Python, directly.
 fn write_accesses(bench: &Bench, page: &str) {
     bench.write("accesses.csv", &blocks(page, "csv")[0]);
     bench.write("write_accesses.py", &blocks(page, "python")[0]);
@@ -34,14 +34,14 @@ fn write_accesses(bench: &Bench, page: &str) {
 }
 
 #[test]
-fn the_commands_of_the_page_work() {
+fn commands_on_the_import_page_work() {
     let (page, bench) = (page(), Bench::new());
     write_accesses(&bench, &page);
     bench.write("app.log", log(&page));
     let commands = blocks(&page, "sh").concat();
     let commands = commands.lines().filter(|line| line.starts_with("warpmem "));
     let mut compared = Vec::new();
-    // saxpy.wmt is what an example of another package writes.
+    // saxpy.wmt is written by an example of another package.
     for command in commands.filter(|command| !command.contains("saxpy.wmt")) {
         let words: Vec<&str> = command.split(' ').skip(1).collect();
         let text = bench.output(&words);
@@ -105,7 +105,7 @@ fn example_on_the_page_is_the_compiled_one() {
     assert_eq!(blocks(&page(), "rust"), [fs::read_to_string(example).unwrap()]);
 }
 
-/// `docs/import.md` lists what an import says of a log.
+/// `docs/import.md` lists an import's notes on a log.
 #[test]
 fn a_log_is_imported_with_notes_and_a_bad_line_is_named() {
     let bench = Bench::new();

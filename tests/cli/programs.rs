@@ -1,5 +1,5 @@
-//! Whole programs captured through the program: a Python that uses the driver, as libraries for
-//! Python do.
+//! Whole programs captured through the command line: a Python script that uses the driver as Python
+//! libraries do.
 #![cfg(unix)]
 
 use super::support::{Bench, Ran};
@@ -8,8 +8,8 @@ use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// A program `main.py`, which launches `add`, which adds 1 to each of 1,000 numbers, as often as its
-/// first argument says, and ends with the status that its second says.
+/// A program `main.py` that launches `add`, which adds 1 to each of 1,000 numbers, as many times as
+/// its first argument states, and exits with the status of its second argument.
 const PROGRAM: &str = r#"
 import ctypes as c, sys
 cu = c.CDLL("libcuda.so.1")
@@ -47,7 +47,7 @@ print("last:", numbers[999])
 sys.exit(int(sys.argv[2]))
 "#;
 
-/// A directory with the program; `None` if there is no Python.
+/// Makes a directory with the program; `None` without Python.
 fn bench() -> Option<Bench> {
     let mut python = Command::new("python3");
     python.args(["-c", "import ctypes"]).stderr(Stdio::null());
@@ -74,7 +74,7 @@ fn a_program_is_recorded_while_it_runs() {
     assert!(ran.stderr.contains("x.wmt: kernels 3, records"), "{ran:?}");
     let text = bench.output(&["info", "x.wmt"]);
     assert!(text.contains("from     PTX 7.0 of python3 for sm_70"), "{text}");
-    // A comparison takes it as any other trace.
+    // A comparison accepts it like any other trace.
     assert!(bench.output(&["compare", "x.wmt"]).contains("fr-fcfs"));
 }
 
@@ -103,8 +103,7 @@ fn capture_returns_the_status_of_the_program() {
     let Some(bench) = bench() else { return };
     let ran = capture(&bench, &["-o", "x.wmt"], "2", "7");
     assert_eq!(ran.status, Some(7), "{ran:?}");
-    let message =
-        "error: the program ended with status 7; the trace has the launches that had ended: 2";
+    let message = "error: the program ended with status 7; the trace has the finished launches: 2";
     assert!(ran.stderr.contains(message), "{ran:?}");
     let missing = bench.run(&["capture", "--check", "--", "./no-such-program"]);
     assert_eq!(missing.status, Some(2), "{missing:?}");
@@ -141,6 +140,6 @@ fn an_interrupted_program_leaves_a_whole_trace() {
     assert!(Command::new("kill").args(["-INT", &id]).status().unwrap().success());
     let ran = Ran::from(child.wait_with_output().unwrap());
     assert_eq!(ran.status, Some(130), "{ran:?}");
-    assert!(ran.stderr.contains("the trace has the launches that had ended"), "{ran:?}");
+    assert!(ran.stderr.contains("the trace has the finished launches"), "{ran:?}");
     assert!(bench.output(&["info", "x.wmt"]).contains("add"));
 }

@@ -1,4 +1,4 @@
-//! SQL over results, and the documents that show it.
+//! SQL over results, and the documents about it.
 
 use super::support::{Bench, Ran, repository};
 use serde_json::Value;
@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use std::{env, fs};
 use warpmem_analysis::read_table;
 
-/// With the results of a trace under two policies.
+/// Makes a directory with the results of a trace under two policies.
 fn bench() -> Bench {
     let bench = Bench::with_trace();
     bench.output(&["compare", "small.wmt", "--dram-scheduler", "fcfs,fr-fcfs", "-o", "results"]);
@@ -94,7 +94,7 @@ fn tables_are_listed_with_rows_and_columns() {
 }
 
 #[test]
-fn what_is_wrong_with_a_query_is_said() {
+fn query_errors_are_explained() {
     let bench = bench();
     let refused = |sql: &str, parts: &[&str]| bench.refuses(&["query", "results", sql], parts);
     refused("SELECT trace FROM run", &["no table `run`", "did you mean `runs`", "banks"]);
@@ -123,7 +123,7 @@ fn not_a_number_is_null_and_lists_are_shown() {
     assert!(table.contains("[fcfs, fr-fcfs]"), "{table}");
 }
 
-/// The code blocks of a document in a language.
+/// Returns the code blocks of a document in a language.
 fn blocks(document: &str, language: &str) -> Vec<String> {
     let text = fs::read_to_string(repository().join(document)).unwrap();
     let fence = format!("```{language}\n");
@@ -131,7 +131,7 @@ fn blocks(document: &str, language: &str) -> Vec<String> {
     starts.map(|rest| rest.split("```").next().unwrap().to_owned()).collect()
 }
 
-/// A directory with some of the sample traces where the documents have them.
+/// Makes a directory with some of the sample traces at the documents' paths.
 fn samples() -> Bench {
     let bench = Bench::new();
     fs::create_dir_all(bench.path("sample-traces/cache-resident")).unwrap();
@@ -142,7 +142,7 @@ fn samples() -> Bench {
     bench
 }
 
-/// Runs a block of a shell, in which `warpmem` is the program.
+/// Runs a shell block, in which `warpmem` is the program.
 #[cfg(unix)]
 fn shell(bench: &Bench, script: &str) -> Ran {
     let program = std::path::Path::new(env!("CARGO_BIN_EXE_warpmem"));
@@ -185,7 +185,8 @@ fn queries_of_all_pages_have_answers() {
     }
 }
 
-/// A Python with polars, pandas, pyarrow and DuckDB: that of `WARPMEM_PYTHON`, or `python3` if it has them.
+/// Returns a Python with polars, pandas, pyarrow and DuckDB: that of `WARPMEM_PYTHON`, or `python3`
+/// if it has them.
 fn python() -> Option<String> {
     let python = env::var("WARPMEM_PYTHON").unwrap_or("python3".to_owned());
     let packages = "import polars, pandas, pyarrow, duckdb";

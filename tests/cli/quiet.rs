@@ -1,4 +1,4 @@
-//! `--quiet`: standard error says what went wrong, and nothing else.
+//! `--quiet`: standard error carries only failures.
 
 use super::support::Bench;
 

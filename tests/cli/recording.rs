@@ -1,4 +1,4 @@
-//! Requests and intervals: recorded where they are asked for, beside tables that stay as they are.
+//! Requests and intervals: recorded on request, without changing other tables.
 
 use super::support::{Bench, names_in};
 use std::fs;
@@ -47,7 +47,7 @@ fn optional_recordings_are_independent() {
 }
 
 #[test]
-fn the_rows_add_up_to_the_run() {
+fn recorded_rows_add_up_to_the_run() {
     let bench = Bench::with_trace();
     bench.output(&["run", "small.wmt", "--intervals", "100", "--requests", "all", "-o", "out"]);
     let table = |name: &str| read_table(bench.path("out").join(name)).unwrap();
@@ -64,7 +64,7 @@ fn the_rows_add_up_to_the_run() {
     assert_eq!(run.column("read_requests").unwrap(), sample.column("read_requests").unwrap());
     let mean =
         |frame: &DataFrame| frame.column("latency_mean").unwrap().f64().unwrap().get(0).unwrap();
-    // Each latency in `runs` is in whole cycles.
+    // Each latency in `runs` is rounded to whole cycles.
     assert!((0.0..1.0).contains(&(mean(&sample) - mean(&run))), "{sample} {run}");
 }
 

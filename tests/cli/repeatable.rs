@@ -1,11 +1,11 @@
-//! The same inputs give the same bytes, run again or on any number of threads.
+//! Equal inputs give equal bytes, in every run and on any number of threads.
 
 use super::support::{Bench, names_in};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-/// Every file below `dir`, by its path.
+/// Returns every file below `dir`, by path.
 fn contents(dir: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut files = BTreeMap::new();
     for name in names_in(dir) {
@@ -22,7 +22,7 @@ fn contents(dir: &Path) -> BTreeMap<String, Vec<u8>> {
 }
 
 #[test]
-fn tables_are_the_same_run_again_and_with_any_number_of_threads() {
+fn tables_do_not_depend_on_repetition_or_threads() {
     let bench = Bench::with_trace();
     bench.generate("gather", &[("n", "2^10")], "gather.wmt");
     bench.generate("reduction", &[("n", "2^11")], "reduction.wmt");
@@ -76,7 +76,7 @@ fn one_run_is_the_same_on_any_number_of_threads() {
 }
 
 #[test]
-fn a_run_is_the_cell_of_a_comparison() {
+fn a_run_equals_its_cell_of_a_comparison() {
     let bench = Bench::with_trace();
     bench.output(&["run", "small.wmt", "--dram-scheduler", "fcfs", "-o", "run"]);
     bench.output(&["compare", "small.wmt", "--dram-scheduler", "fcfs", "-o", "compare"]);
@@ -84,7 +84,7 @@ fn a_run_is_the_cell_of_a_comparison() {
 }
 
 #[test]
-fn a_generated_trace_is_the_same_again() {
+fn generation_is_repeatable() {
     let bench = Bench::new();
     for name in ["a.wmt", "b.wmt"] {
         bench.output(&["generate", "bfs", "--nodes", "2^8", "--seed", "7", "-o", name]);

@@ -4,7 +4,8 @@ use super::support::{Bench, Ran, names_in, repository};
 use std::process::Command;
 use std::{env, fs};
 
-/// With the tables of three small traces under three DRAM schedulers in `results`.
+/// Makes a directory with the tables of three small traces under three DRAM schedulers in
+/// `results`.
 fn bench() -> Bench {
     let bench = Bench::with_trace();
     bench.generate("gather", &[("n", "2^10")], "gather.wmt");
@@ -19,7 +20,7 @@ fn bench() -> Bench {
     bench
 }
 
-/// A report is written to files; what is written is said on standard error.
+/// Runs a report, which prints nothing on standard output; returns standard error.
 fn report(bench: &Bench, arguments: &[&str]) -> String {
     let ran = bench.run(&[&["report"], arguments].concat());
     assert_eq!((ran.status, ran.stdout.as_str()), (Some(0), ""), "{ran:?}");
@@ -47,7 +48,7 @@ fn report_is_one_self_contained_file() {
     }
     let links = page.replace("http://www.w3.org/2000/svg", "");
     assert!(!links.contains("http://") && !links.contains("https://"));
-    // A chart is drawn for desktops and for phones.
+    // Each chart is drawn for desktops and for phones.
     assert_eq!(2 * page.matches("<figure").count(), page.matches("</svg>").count());
 }
 
@@ -163,7 +164,7 @@ fn incompatible_runs_are_refused_or_marked() {
 }
 
 #[test]
-fn bad_requests_name_what_would_be_right() {
+fn bad_requests_list_valid_values() {
     let bench = bench();
     bench.refuses(&["report", "none"], &["failed to read none"]);
     bench.refuses(&["report", "results", "--baseline", "fcsf"], &["fcsf", "banked-fifo"]);
@@ -178,7 +179,8 @@ fn bad_requests_name_what_would_be_right() {
     assert!(!bench.path("results/report.html").exists());
 }
 
-/// With `node` and Chromium, where `WARPMEM_BROWSER_TEST` names a folder `node_modules` with playwright-core.
+/// Runs with `node` and Chromium if `WARPMEM_BROWSER_TEST` names a folder `node_modules` with
+/// playwright-core.
 #[test]
 fn the_page_works_in_a_browser() {
     let Some(modules) = env::var_os("WARPMEM_BROWSER_TEST") else {

@@ -1,9 +1,9 @@
-//! The papers' experiments: what is run, what is printed and what is left.
+//! The papers' experiments: runs, output and files.
 
 use super::support::{Bench, names_in};
 use serde_json::Value;
 
-/// A gather and an addition, a fraction of a second each.
+/// Makes a directory with a gather and an addition, which take a fraction of a second each.
 fn bench() -> Bench {
     let bench = Bench::new();
     bench.generate("vecadd", &[("n", "2^10")], "add.wmt");
@@ -11,13 +11,13 @@ fn bench() -> Bench {
     bench
 }
 
-/// The objects of a JSON array.
+/// Returns the objects of a JSON array.
 fn rows(json: &str) -> Vec<Value> {
     serde_json::from_str(json).unwrap()
 }
 
 #[test]
-fn a_paper_is_run_and_set_beside_ours() {
+fn a_paper_runs_and_is_compared_with_published_results() {
     let bench = bench();
     let arguments =
         ["reproduce", "warpedmc2023", "add.wmt", "gather.wmt", "-o", "out", "--format", "json"];
@@ -118,7 +118,7 @@ fn combinations_have_main_effects_and_interactions() {
     let table =
         bench.output(&["reproduce", "combined", "add.wmt", "-o", "out", "--format", "json"]);
     let rows = rows(&table);
-    // Five factors, ten pairs and what workloads differ in, on each of two machines.
+    // Five factors, ten pairs and the difference between workloads, on each of two machines.
     assert_eq!(rows.len(), 32, "{table}");
     for row in &rows {
         let is_of_workloads = row["factors"] == "workload";
@@ -161,7 +161,7 @@ fn experiments_are_listed_and_unknown_ones_refused() {
     bench.refuses(&["reproduce", "li2015", "none.wmt"], &["none.wmt"]);
 }
 
-/// An embedding's CTA needs more registers than an SM of that machine has.
+/// A CTA of the embedding needs more registers than an SM of that machine has.
 #[test]
 fn workloads_that_do_not_fit_are_skipped_and_named() {
     let bench = bench();
@@ -171,7 +171,7 @@ fn workloads_that_do_not_fit_are_skipped_and_named() {
     assert_eq!(ran.status, Some(0), "{ran:?}");
     assert!(ran.stderr.contains("left out: embedding on yuan2009"), "{ran:?}");
     let page = std::fs::read_to_string(bench.path("out/reproduction.md")).unwrap();
-    assert!(page.contains("Left out, as the machine cannot run them: `embedding`"), "{page}");
+    assert!(page.contains("Left out because the machine cannot run them: `embedding`"), "{page}");
 }
 
 #[test]
@@ -183,7 +183,7 @@ fn a_trace_given_twice_is_refused() {
     assert!(ran.stderr.contains("add.wmt and copy.wmt hold the same trace"), "{ran:?}");
 }
 
-/// A folder with one of a paper's programs, which is no program at all but a small kernel.
+/// Makes a folder in which a small kernel takes the name of a paper's program.
 fn captured(bench: &Bench) {
     std::fs::create_dir_all(bench.path("captured/small")).unwrap();
     let trace = bench.path("captured/small/rodinia-bfs.wmt");
@@ -219,9 +219,9 @@ fn programs_are_listed_with_their_capture_commands() {
     assert_eq!(list.lines().count(), 25, "{list}");
 }
 
-/// The same kernel as one on the map lies where it is.
+/// A kernel equal to one of the map's is located at the same point.
 #[test]
-fn workloads_lie_on_the_map_where_their_like_is() {
+fn equal_workloads_share_a_position_on_the_map() {
     let bench = bench();
     let map = ["reproduce", "warpedmc2023", "--quick", "--map", "-o", "out"];
     let table = bench.output(&map);

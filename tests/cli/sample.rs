@@ -1,4 +1,4 @@
-//! Parts of traces, and what samples say of the whole.
+//! Parts of traces, and estimates from samples.
 
 use super::support::{Bench, repository};
 use serde_json::{Map, Value};
@@ -6,7 +6,7 @@ use std::fs;
 
 type Row = Map<String, Value>;
 
-/// With a trace of ten kernels of 16 CTAs, `bfs.wmt`.
+/// Makes a directory with a trace of ten kernels of 16 CTAs, `bfs.wmt`.
 fn bench() -> Bench {
     let bench = Bench::new();
     let trace = fs::read(repository().join("sample-traces/cache-resident/bfs-rmat.wmt")).unwrap();
@@ -63,7 +63,7 @@ fn part_records_its_origin_and_command() {
     assert!(source.starts_with("part of bfs.wmt"), "{source}");
 }
 
-/// All that reads traces takes a part of one, whose kernels have fewer CTAs than their grids.
+/// Every command that reads traces accepts a part, whose kernels have fewer CTAs than their grids.
 #[test]
 fn a_part_replays_is_classified_and_exported() {
     let bench = bench();
@@ -101,7 +101,7 @@ fn sample_shows_estimates_beside_true_values() {
 }
 
 #[test]
-fn the_seed_decides_what_is_drawn() {
+fn the_seed_determines_the_sample() {
     let bench = bench();
     let drawn = |seed: &str, name: &str| {
         bench.output(&["sample", "bfs.wmt", "-o", name, "--ctas-per-kernel", "4", "--seed", seed]);
@@ -148,7 +148,7 @@ fn samples_that_fill_the_machine_have_intervals() {
     }
 }
 
-/// Sampling error alone is no confidence interval of the whole run.
+/// Sampling error alone is no confidence interval for the whole run.
 #[test]
 fn samples_too_small_for_the_machine_have_no_interval() {
     let bench = bench();
@@ -168,7 +168,7 @@ fn samples_too_small_for_the_machine_have_no_interval() {
         );
     }
     let because = rows(&[])[0]["no_interval_because"].as_str().unwrap().to_owned();
-    assert!(because.ends_with("only the whole would (`warpmem run`)"), "{because}");
+    assert!(because.ends_with("only the whole trace would (`warpmem run`)"), "{because}");
     let table = bench.output(&with(&three));
     assert!(
         table.contains("not filled") && table.contains(&format!("No interval: {reason}")),
@@ -177,7 +177,7 @@ fn samples_too_small_for_the_machine_have_no_interval() {
 }
 
 #[test]
-fn a_sample_of_all_that_is_selected_is_simulated_once() {
+fn a_full_sample_is_simulated_once() {
     let bench = bench();
     let all = [&ESTIMATE[..], &["--at-least", "16"]].concat();
     let ran = bench.run(&[&all[..], &["--full", "--format", "json"]].concat());
@@ -187,7 +187,7 @@ fn a_sample_of_all_that_is_selected_is_simulated_once() {
         assert_eq!((&row["error"], &row["replicates"]), (&0.0.into(), &1.into()), "{row:?}");
         assert!(row["interval_low"].is_null() && row["standard_error"].is_null(), "{row:?}");
         let because = row["no_interval_because"].as_str().unwrap();
-        assert_eq!(because, "the sample is all that is selected: simulated once, exact");
+        assert_eq!(because, "the sample is the whole selection: simulated once, exact");
     }
     let table = bench.output(&all);
     assert!(table.contains("exact\n"), "{table}");
@@ -196,7 +196,7 @@ fn a_sample_of_all_that_is_selected_is_simulated_once() {
 #[test]
 fn oversized_samples_are_reported() {
     let ran = bench().run(&with(&SMALL));
-    let note = "note: the samples and their halves hold 3.8 times the CTAs that are selected";
+    let note = "note: the samples and their halves hold 3.8 times the selected CTAs";
     assert!(ran.stderr.contains(note), "{ran:?}");
 }
 
@@ -214,7 +214,7 @@ fn estimates_are_the_same_with_any_number_of_jobs_and_in_every_format() {
     assert_ne!(one, bench.output(&with(&["--full", "--seed", "2", "--format", "json"])));
 }
 
-/// The full run is the one that `run` makes of the selected part, on the machine asked for.
+/// The full run equals a `run` of the selected part on the requested machine.
 #[test]
 fn full_run_uses_the_selection_and_the_machine() {
     let bench = bench();

@@ -1,4 +1,4 @@
-//! Suites: generated, listed in a manifest, and used instead of traces.
+//! Suites: generated, listed in a manifest, and used in place of traces.
 
 use super::support::Bench;
 use std::fs;
@@ -67,7 +67,7 @@ fn sizes_and_names_choose() {
 }
 
 #[test]
-fn a_part_made_anew_leaves_the_rest_in_the_manifest() {
+fn regenerating_a_part_keeps_the_rest_of_the_manifest() {
     let bench = with_suite();
     let from = ["generate", "suite", "--from", "mine.toml", "-o", "out"];
     bench.output(&from);
@@ -101,17 +101,13 @@ fn unwritable_outputs_fail_before_any_work() {
 }
 
 #[test]
-fn a_trace_that_is_not_the_one_listed_is_refused() {
+fn a_replaced_trace_is_refused() {
     let bench = with_suite();
     bench.output(&["generate", "suite", "--from", "mine.toml", "-o", "out"]);
     fs::copy(bench.path("out/sum.wmt"), bench.path("out/chase.wmt")).unwrap();
     let ran = bench.run(&["compare", "out/suite.toml"]);
     assert_eq!(ran.status, Some(2));
-    assert!(
-        ran.stderr.contains("out/chase.wmt is another trace than the one listed"),
-        "{}",
-        ran.stderr
-    );
+    assert!(ran.stderr.contains("out/chase.wmt is not the listed trace"), "{}", ran.stderr);
     bench.refuses(&["info", "out/suite.toml"], &["out/suite.toml is a list of traces"]);
     fs::remove_file(bench.path("out/chase.wmt")).unwrap();
     assert_eq!(bench.run(&["compare", "out/suite.toml"]).status, Some(2));

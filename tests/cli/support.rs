@@ -1,4 +1,4 @@
-//! Runs the program in a directory of its own.
+//! Runs the program in a temporary directory.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -8,7 +8,7 @@ use std::process::{Command, Output, Stdio};
 use tempfile::TempDir;
 use warpmem::workload::{Progress, generate};
 
-/// A working directory.
+/// A temporary working directory.
 pub struct Bench {
     dir: TempDir,
 }
@@ -26,7 +26,7 @@ impl Bench {
         Bench { dir: tempfile::tempdir().unwrap() }
     }
 
-    /// With a trace of 8 CTAs, `small.wmt`.
+    /// Makes a directory with a trace of 8 CTAs, `small.wmt`.
     pub fn with_trace() -> Bench {
         let bench = Bench::new();
         bench.generate("vecadd", &[("n", "2^11")], "small.wmt");
@@ -49,7 +49,7 @@ impl Bench {
         fs::write(self.path(name), content).unwrap();
     }
 
-    /// The program, not yet started, away from any terminal.
+    /// Prepares the program, without a terminal.
     pub fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_warpmem"));
         command.args(arguments).current_dir(self.dir.path()).stdin(Stdio::null());
@@ -61,7 +61,7 @@ impl Bench {
         Ran::from(self.command(arguments).output().unwrap())
     }
 
-    /// Where no file may grow beyond 512 bytes (or 1 KiB, as the shell counts).
+    /// Runs the program with files limited to 512 bytes (or 1 KiB, depending on the shell's unit).
     #[cfg(unix)]
     pub fn run_with_small_files(&self, arguments: &[&str]) -> Ran {
         let program = self.command(arguments);
@@ -71,14 +71,15 @@ impl Bench {
         Ran::from(shell.output().unwrap())
     }
 
-    /// Standard output of a run that must succeed.
+    /// Returns standard output of a run that must succeed.
     pub fn output(&self, arguments: &[&str]) -> String {
         let ran = self.run(arguments);
         assert_eq!(ran.status, Some(0), "{arguments:?}: {ran:?}");
         ran.stdout
     }
 
-    /// Standard error of a run that must be refused with exit status 2 and leave standard output empty.
+    /// Returns standard error of a run that must be refused with exit status 2 and empty standard
+    /// output.
     pub fn refusal(&self, arguments: &[&str]) -> String {
         let ran = self.run(arguments);
         assert_eq!(ran.status, Some(2), "{arguments:?}: {ran:?}");
@@ -87,7 +88,7 @@ impl Bench {
         ran.stderr
     }
 
-    /// As [`Bench::refusal`], and the message has all of `parts`.
+    /// Checks a refusal as [`Bench::refusal`] does, and that the message contains all of `parts`.
     pub fn refuses(&self, arguments: &[&str], parts: &[&str]) {
         let message = self.refusal(arguments);
         for part in parts {
@@ -95,7 +96,7 @@ impl Bench {
         }
     }
 
-    /// Names of everything in the directory, sorted.
+    /// Returns the names of everything in the directory, sorted.
     pub fn names(&self) -> Vec<String> {
         names_in(self.dir.path())
     }
@@ -111,7 +112,7 @@ impl From<Output> for Ran {
     }
 }
 
-/// Names in a directory, hidden ones included, sorted.
+/// Returns the names in a directory, hidden ones included, sorted.
 pub fn names_in(dir: &Path) -> Vec<String> {
     let entries = fs::read_dir(dir).unwrap();
     let mut names: Vec<String> =
@@ -120,7 +121,7 @@ pub fn names_in(dir: &Path) -> Vec<String> {
     names
 }
 
-/// The repository's root.
+/// Returns the repository's root.
 pub fn repository() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }

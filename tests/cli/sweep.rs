@@ -1,4 +1,4 @@
-//! Sweeps: plans, which cells are run again, and what is kept after an interruption.
+//! Sweeps: plans, repeated cells, and results kept after an interruption.
 
 use super::support::{Bench, Ran, names_in};
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,7 +14,7 @@ dram_scheduler = ["fcfs", "fr-fcfs"]
 warp_scheduler = ["lrr", "gto"]
 "#;
 
-/// Two small traces and a plan of eight cells for them.
+/// Makes a directory with two small traces and a plan of eight cells for them.
 pub fn bench() -> Bench {
     let bench = Bench::with_trace();
     bench.generate("gather", &[("n", "2^9")], "gather.wmt");
@@ -22,7 +22,7 @@ pub fn bench() -> Bench {
     bench
 }
 
-/// Every file under a folder that is of the results, with its content.
+/// Returns every file of the results under a folder, with its content.
 pub fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut files = BTreeMap::new();
     let mut folders = vec![folder.to_owned()];
@@ -61,7 +61,7 @@ fn its_tables_are_those_of_a_comparison() {
     assert!(tables(&bench, "swept") == compared);
 }
 
-/// The files of a finished sweep that other results have, too.
+/// Returns the files of a finished sweep that other results have too.
 pub fn tables(bench: &Bench, directory: &str) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut tables = files(&bench.path(directory));
     tables.retain(|path, _| !path.starts_with("cells") && !path.starts_with(".lock"));
@@ -72,7 +72,7 @@ fn sweep(bench: &Bench, options: &[&str]) -> Ran {
     bench.run(&[&["sweep", "plan.toml", "-o", "results"], options].concat())
 }
 
-/// The runs of a directory, without its other files.
+/// Returns the runs of a directory, without its other files.
 pub fn run_ids(bench: &Bench, directory: &str) -> Vec<String> {
     let runs = Results::open(bench.path(directory)).unwrap().runs().unwrap().collect().unwrap();
     let ids = runs.column("run_id").unwrap().str().unwrap();
@@ -80,21 +80,21 @@ pub fn run_ids(bench: &Bench, directory: &str) -> Vec<String> {
 }
 
 #[test]
-fn run_again_it_runs_nothing() {
+fn a_repeated_sweep_runs_nothing() {
     let bench = bench();
     let first = sweep(&bench, &[]);
     assert_eq!(first.status, Some(0), "{first:?}");
     assert!(first.stderr.starts_with("8 runs in "), "{first:?}");
     let before = files(&bench.path("results"));
     let again = sweep(&bench, &["--jobs", "1"]);
-    assert!(again.stderr.contains("; 8 of 8 cells had been there"), "{again:?}");
+    assert!(again.stderr.contains("; 8 of 8 cells already existed"), "{again:?}");
     assert!(again.stderr.starts_with("0 runs in "), "{again:?}");
     assert_eq!(again.stdout, first.stdout);
     assert!(files(&bench.path("results")) == before);
 }
 
 #[test]
-fn shards_share_the_cells_and_are_one_together() {
+fn shards_partition_the_cells() {
     let bench = bench();
     sweep(&bench, &[]);
     let whole: BTreeSet<String> = run_ids(&bench, "results").into_iter().collect();
@@ -108,7 +108,7 @@ fn shards_share_the_cells_and_are_one_together() {
     }
     assert_eq!(parts.len(), 8);
     assert_eq!(parts.into_iter().collect::<BTreeSet<String>>(), whole);
-    // Cells of several directories, moved into one, are a sweep that has been run.
+    // Cells of several directories, moved into one, form a finished sweep.
     bench.output(&["sweep", "plan.toml", "--shard", "1/3", "-o", "joined"]);
     for shard in ["2-of-3", "3-of-3"] {
         for stream in names_in(&bench.path(shard).join("loads")) {
@@ -120,7 +120,7 @@ fn shards_share_the_cells_and_are_one_together() {
         }
     }
     let joined = bench.run(&["sweep", "plan.toml", "-o", "joined"]);
-    assert!(joined.stderr.contains("; 8 of 8 cells had been there"), "{joined:?}");
+    assert!(joined.stderr.contains("; 8 of 8 cells already existed"), "{joined:?}");
     assert!(tables(&bench, "joined") == tables(&bench, "results"));
 }
 
@@ -153,14 +153,17 @@ fn changed_plan_drops_cells_of_the_old_one() {
     let first = tables(&bench, "results");
     bench.write("plan.toml", PLAN.replace(r#""fcfs", "#, r#""banked-fifo", "#));
     let changed = sweep(&bench, &[]);
-    assert!(changed.stderr.contains("note: 4 runs in results are not of this plan"), "{changed:?}");
-    assert!(changed.stderr.contains("4 runs in ") && changed.stderr.contains("; 4 of 8 cells had"));
+    assert!(changed.stderr.contains("note: 4 runs in results are not in this plan"), "{changed:?}");
+    assert!(
+        changed.stderr.contains("4 runs in ")
+            && changed.stderr.contains("; 4 of 8 cells already existed")
+    );
     assert_eq!(run_ids(&bench, "results").len(), 8);
     assert_eq!(names_in(&bench.path("results/loads")).len(), 8);
     bench.write("plan.toml", PLAN);
     let back = sweep(&bench, &["--prune"]);
-    assert!(back.stderr.contains("removed 4 runs that are not of this plan"), "{back:?}");
-    assert!(back.stderr.contains("; 8 of 8 cells had been there"), "{back:?}");
+    assert!(back.stderr.contains("removed 4 runs that are not in this plan"), "{back:?}");
+    assert!(back.stderr.contains("; 8 of 8 cells already existed"), "{back:?}");
     assert!(tables(&bench, "results") == first);
     assert_eq!(names_in(&bench.path("results/cells")).len(), 8);
 }
@@ -226,11 +229,11 @@ fn failed_cell_stops_no_other_and_is_retried() {
     bench.write("small.wmt", whole);
     let ran = sweep(&bench, &[]);
     assert_eq!(ran.status, Some(0), "{ran:?}");
-    assert!(ran.stderr.contains("; 4 of 8 cells had been there"), "{ran:?}");
+    assert!(ran.stderr.contains("; 4 of 8 cells already existed"), "{ran:?}");
 }
 
 #[test]
-fn of_many_reasons_the_first_are_named() {
+fn only_the_first_of_many_reasons_are_named() {
     let bench = bench();
     let parameters = "[parameters]\n'dram.read_quue' = { from = 1, to = 12, step = 1 }";
     bench.write("plan.toml", format!("{PLAN}{parameters}"));
@@ -262,7 +265,8 @@ fn invalid_cells_are_refused_together_or_skipped() {
     assert!(ran.stderr.contains("left out: gather on li2015 with "), "{ran:?}");
 }
 
-/// Where it is started from makes no difference, and a file that cannot be read is never what a machine cannot have.
+/// The working directory makes no difference, and an unreadable file is an error even where unfit
+/// cells are skipped.
 #[test]
 fn standards_are_named_from_the_folder_of_the_plan() {
     let bench = bench();
@@ -289,7 +293,7 @@ fn standards_are_named_from_the_folder_of_the_plan() {
 }
 
 #[test]
-fn slips_in_a_plan_are_refused_with_their_place() {
+fn mistakes_in_a_plan_are_refused_with_their_location() {
     let bench = bench();
     let refuses = |plan: &str, parts: &[&str]| {
         bench.write("plan.toml", plan);
@@ -391,10 +395,10 @@ fn suites_are_generated_where_they_are_missing() {
     let ran = sweep(&bench, &[]);
     assert_eq!(ran.status, Some(0), "{ran:?}");
     assert_eq!(fs::metadata(&trace).unwrap().modified().unwrap(), made);
-    assert!(ran.stderr.contains("; 1 of 2 cells had been there"), "{ran:?}");
+    assert!(ran.stderr.contains("; 1 of 2 cells already existed"), "{ran:?}");
     plan("['walk']");
     let ran = sweep(&bench, &["--cache", "cache"]);
-    assert!(ran.stderr.contains("; 1 of 1 cells had been there"), "{ran:?}");
+    assert!(ran.stderr.contains("; 1 of 1 cells already existed"), "{ran:?}");
     assert!(bench.path("cache/mine/walk.wmt").exists());
 }
 

@@ -8,7 +8,8 @@ fn sweep(bench: &Bench, plan: &str, options: &[&str]) -> Ran {
     bench.run(&[&["sweep", "plan.toml", "-o", "results"], options].concat())
 }
 
-/// A case leaves to each machine what it does not name, and these differ in their own warp schedulers.
+/// In slots that the case leaves unset, each machine uses its own policy; the machines have
+/// different warp schedulers.
 #[test]
 fn case_baseline_applies_per_machine() {
     let bench = bench();
@@ -38,9 +39,9 @@ fn case_baseline_applies_per_machine() {
     }
 }
 
-/// 64 entries are what the machine has: both cases are the same run.
+/// 64 entries are the machine's own value: both cases are the same run.
 #[test]
-fn of_equal_cells_the_one_of_the_baseline_stays() {
+fn duplicate_cells_keep_the_baseline() {
     let bench = bench();
     let plan = "baseline = 'w'
         [[cases]]
@@ -53,12 +54,12 @@ fn of_equal_cells_the_one_of_the_baseline_stays() {
         parameters = { 'dram.read_queue' = 8 }";
     let ran = sweep(&bench, plan, &[]);
     assert_eq!(ran.status, Some(0), "{ran:?}");
-    assert!(ran.stderr.contains("note: 1 cells are the same run as another"), "{ran:?}");
+    assert!(ran.stderr.contains("note: 1 cells duplicate another run"), "{ran:?}");
     assert!(ran.stdout.contains("against dram.read_queue=64 on the same trace"), "{ran:?}");
 }
 
 #[test]
-fn one_at_a_time_all_are_compared_with_one_point() {
+fn one_at_a_time_designs_compare_with_one_point() {
     let bench = bench();
     let plan = |baseline: &str| {
         format!(
@@ -114,7 +115,7 @@ fn plan_without_comparable_runs_is_refused_early() {
         dram_scheduler = ['fcfs', 'fr-fcfs']
         warp_scheduler = ['lrr', 'gto']",
         &[
-            "`baseline`: 3 of 3 cells have no run of `fr-fcfs/gto` to be compared with",
+            "`baseline`: 3 of 3 cells have no run of `fr-fcfs/gto` to compare with",
             "the first is small on li2015 with fcfs, lrr; nothing was started",
             "this trace and machine have:\n    small on li2015 with fcfs, lrr\n",
         ],
@@ -142,7 +143,7 @@ fn plan_without_comparable_runs_is_refused_early() {
 }
 
 #[test]
-fn a_misspelt_case_is_told_of() {
+fn misspelt_cases_are_reported() {
     let bench = bench();
     let plan = "baseline = 'plan'
         [[cases]]

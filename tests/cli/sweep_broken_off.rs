@@ -1,4 +1,4 @@
-//! Sweeps that are killed, interrupted or out of space, and gone on with.
+//! Sweeps that are killed, interrupted or out of space, and then resumed.
 #![cfg(unix)]
 
 use super::support::{Bench, Ran, names_in};
@@ -15,7 +15,7 @@ use warpmem_analysis::polars::prelude::{LazyFrame, col};
 
 const ARGUMENTS: [&str; 6] = ["sweep", "plan.toml", "-o", "results", "--jobs", "2"];
 
-/// Twenty-four cells, so that there is something left to do whenever it is killed.
+/// Twenty-four cells, so that some remain whenever the sweep is killed.
 const PLAN: &str = r#"
 traces = ["*.wmt"]
 loads = true
@@ -30,7 +30,7 @@ fn start(bench: &Bench, arguments: &[&str]) -> Child {
     bench.command(arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
 }
 
-/// Names and inodes of the finished cells.
+/// Returns the names and inodes of the finished cells.
 fn cells(results: &Path) -> BTreeMap<String, u64> {
     let cells = results.join("cells");
     if !cells.is_dir() {
@@ -43,7 +43,8 @@ fn cells(results: &Path) -> BTreeMap<String, u64> {
     names_in(&cells).into_iter().map(inode).collect()
 }
 
-/// A sweep killed at any moment and run again leaves the tables of an undisturbed sweep, and repeats no finished cell.
+/// A sweep killed at any moment and restarted leaves the tables of an undisturbed sweep, and
+/// repeats no finished cell.
 #[test]
 fn sweep_survives_kills_at_twenty_moments() {
     let bench = bench();
@@ -53,7 +54,7 @@ fn sweep_survives_kills_at_twenty_moments() {
     let mut finished = BTreeMap::new();
     for moment in 0..20u64 {
         let mut child = start(&bench, &ARGUMENTS);
-        // After this many more cells, which may be all that remain, and a little later.
+        // After this many more cells, possibly all that remain, and a short delay.
         let awaited = finished.len() + (moment % 3) as usize;
         while cells(&results).len() < awaited && child.try_wait().unwrap().is_none() {
             sleep(Duration::from_millis(1));
@@ -69,7 +70,7 @@ fn sweep_survives_kills_at_twenty_moments() {
     }
     let ran = bench.run(&ARGUMENTS);
     assert_eq!(ran.status, Some(0), "{ran:?}");
-    let before = format!("; {} of 24 cells had been there", finished.len());
+    let before = format!("; {} of 24 cells already existed", finished.len());
     assert!(finished.is_empty() || ran.stderr.contains(&before), "{ran:?}");
     let whole = files(&results);
     let undisturbed = files(&bench.path("undisturbed"));
@@ -79,8 +80,8 @@ fn sweep_survives_kills_at_twenty_moments() {
     }
 }
 
-/// Each run is made again with its loads, and killed in between: what can be read has the loads of all its runs, and no
-/// run is lost that had been finished.
+/// Each run is repeated with its loads, and killed in between: every readable run has its loads,
+/// and no finished run is lost.
 #[test]
 fn kill_after_a_changed_plan_leaves_no_mixture() {
     let bench = bench();
@@ -111,7 +112,7 @@ fn kill_after_a_changed_plan_leaves_no_mixture() {
         assert!(listed.stderr.contains("; 24 cells are there"), "{listed:?}");
     }
     let ran = bench.run(&ARGUMENTS);
-    assert!(ran.stderr.contains("; 24 of 24 cells had been there"), "{ran:?}");
+    assert!(ran.stderr.contains("; 24 of 24 cells already existed"), "{ran:?}");
     assert!(!results.join("superseded").exists());
 }
 
@@ -121,7 +122,7 @@ fn run_ids_of(table: LazyFrame) -> BTreeSet<String> {
     ids.iter().map(|id| id.unwrap().to_owned()).collect()
 }
 
-/// Starts a sweep, waits for three of its cells, and lets `disturb` change the directory of the results.
+/// Starts a sweep, waits for three of its cells, and lets `disturb` change the results directory.
 fn disturbed(disturb: impl Fn(&Path)) -> (Bench, Ran) {
     let bench = bench();
     bench.write("plan.toml", PLAN);
@@ -137,7 +138,7 @@ fn disturbed(disturb: impl Fn(&Path)) -> (Bench, Ran) {
     (bench, ran)
 }
 
-/// Tables that lack runs have the mark beside them.
+/// Checks that tables that lack runs are marked.
 fn assert_nothing_looks_whole(bench: &Bench) {
     let exists = |name: &str| bench.path("results").join(name).exists();
     assert!(!exists("runs.parquet") || exists("incomplete"));
@@ -168,16 +169,13 @@ fn a_sweep_whose_cells_are_removed_fails_and_marks_its_tables() {
         fs::remove_file(results.join("unfinished")).unwrap();
     });
     assert_eq!(ran.status, Some(2), "{ran:?}");
-    assert!(
-        ran.stderr.contains("results has 23 of 24 cells, although all have been run"),
-        "{ran:?}"
-    );
+    assert!(ran.stderr.contains("results has 23 of 24 cells, although all have run"), "{ran:?}");
     assert_nothing_looks_whole(&bench);
     assert!(bench.path("results/incomplete").exists());
     assert_eq!(bench.run(&ARGUMENTS).status, Some(0), "it goes on");
 }
 
-/// `results` in a directory of its own, with the cells of a shard.
+/// Makes a directory with `results` that contain the cells of a shard.
 fn with_a_shard() -> Bench {
     let bench = bench();
     bench.output(&["sweep", "plan.toml", "-o", "undisturbed"]);
@@ -186,7 +184,7 @@ fn with_a_shard() -> Bench {
 }
 
 #[test]
-fn on_a_full_disk_the_finished_cells_stay() {
+fn finished_cells_survive_a_full_disk() {
     let bench = with_a_shard();
     let before = run_ids(&bench, "results");
     let ran = bench.run_with_small_files(&ARGUMENTS);
@@ -198,7 +196,7 @@ fn on_a_full_disk_the_finished_cells_stay() {
     assert_eq!(run_ids(&bench, "results"), before, "from the cells");
     let ran = bench.run(&ARGUMENTS);
     assert_eq!(ran.status, Some(0), "{ran:?}");
-    assert!(ran.stderr.contains(&format!("; {} of 8 cells had been there", before.len())));
+    assert!(ran.stderr.contains(&format!("; {} of 8 cells already existed", before.len())));
     assert!(tables(&bench, "results") == tables(&bench, "undisturbed"));
 }
 
@@ -218,7 +216,7 @@ fn resumed_from_another_folder_sweep_ends_the_same() {
     let mut command = bench.command(&["sweep", "../plan.toml", "-o", "../../results"]);
     let ran = Ran::from(command.current_dir(&elsewhere).output().unwrap());
     assert_eq!(ran.status, Some(0), "{ran:?}");
-    assert!(ran.stderr.contains("; 12 of 24 cells had been there"), "{ran:?}");
+    assert!(ran.stderr.contains("; 12 of 24 cells already existed"), "{ran:?}");
     assert!(tables(&bench, "results") == tables(&bench, "undisturbed"));
 }
 
@@ -234,7 +232,7 @@ fn resumed_after_files_moved_sweep_names_new_paths() {
     bench.output(&["sweep", "plan.toml", "-o", "undisturbed-there"]);
     let before = run_ids(&bench, "results").len();
     let ran = bench.run(&ARGUMENTS);
-    assert!(ran.stderr.contains(&format!("; {before} of 8 cells had been there")), "{ran:?}");
+    assert!(ran.stderr.contains(&format!("; {before} of 8 cells already existed")), "{ran:?}");
     assert!(tables(&bench, "results") == tables(&bench, "undisturbed-there"));
     assert!(tables(&bench, "results") != tables(&bench, "undisturbed"));
 }
@@ -242,7 +240,7 @@ fn resumed_after_files_moved_sweep_names_new_paths() {
 #[test]
 fn ctrl_c_keeps_finished_cells_and_explains_resuming() {
     let bench = with_a_shard();
-    // It keeps the engine busy until it is interrupted.
+    // The trace keeps the engine busy until the interrupt.
     bench.generate("pointer-chase", &[("hops", "2^17"), ("nodes", "2^14")], "long.wmt");
     let mut command = bench.command(&ARGUMENTS);
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();

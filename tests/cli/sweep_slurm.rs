@@ -1,5 +1,5 @@
-//! Sweeps on Slurm, whose commands are scripts here: tasks are processes in the background that die, never begin, or wait as
-//! the test says. `tests/slurm` has the real one.
+//! Sweeps on Slurm, whose commands are scripts here: tasks are background processes that die, never
+//! start, or wait, as each test specifies. `tests/slurm` runs a real Slurm.
 #![cfg(unix)]
 
 use super::support::{Bench, Ran, names_in, repository};
@@ -20,9 +20,10 @@ dram_scheduler = ["fcfs", "fr-fcfs"]
 warp_scheduler = ["lrr", "gto"]
 "#;
 
-/// Files in `slurm/` say what happens: `refused` is what `sbatch` says, `broken` makes tasks fail, `held` keeps them from
-/// beginning; `held_N` keeps task N from beginning, `dies_N` kills it once after its first cell, `never_N` lets it leave the
-/// queue without having begun.
+/// Script of `sbatch`, controlled by files in `slurm/`: `refused` is the error of `sbatch`,
+/// `broken` makes tasks fail, `held` keeps all tasks from starting; `held_N` keeps task N from
+/// starting, `dies_N` kills it once after its first cell, `never_N` removes it from the queue
+/// before it starts.
 const SBATCH: &str = r#"#!/bin/sh
 cd "$FAKE_SLURM" || exit 1
 if [ -e refused ]; then cat refused >&2; exit 1; fi
@@ -100,7 +101,7 @@ impl Cluster {
         let path = env::var("PATH").unwrap();
         command.env("PATH", format!("{}:{path}", self.bench.path("bin").display()));
         command.env("FAKE_SLURM", self.bench.path("slurm"));
-        // It would hide the tasks.
+        // A filter that would hide the tasks.
         command.env("SQUEUE_STATES", "FAILED");
         command
     }
@@ -121,7 +122,7 @@ impl Cluster {
         fs::remove_file(self.bench.path("slurm").join(name)).unwrap();
     }
 
-    /// Lines of a file of the commands.
+    /// Counts the lines of a file of the commands.
     fn lines(&self, name: &str) -> usize {
         fs::read_to_string(self.bench.path("slurm").join(name))
             .map_or(0, |text| text.lines().count())
@@ -131,7 +132,7 @@ impl Cluster {
         names_in(&self.bench.path("slurm/queue"))
     }
 
-    /// It ends, and all files are those of a local sweep.
+    /// Checks that the sweep succeeds with the files of a local sweep.
     fn is_as_a_local_sweep(&self, ran: &Ran) {
         assert_eq!(ran.status, Some(0), "{ran:?}");
         let local = self.bench.output(&["sweep", "plan.toml", "-o", "local"]);
@@ -144,7 +145,7 @@ impl Cluster {
     }
 }
 
-/// Waits while the program runs.
+/// Waits until a condition holds, while the program runs.
 fn wait_until(child: &mut Child, holds: impl Fn() -> bool) {
     while !holds() {
         assert_eq!(child.try_wait().unwrap(), None, "it ended before");
@@ -165,21 +166,15 @@ fn lost_tasks_are_resubmitted_and_tables_are_unchanged() {
     assert!(ran.stderr.starts_with("submitted 2 tasks as job 1\n"), "{ran:?}");
     let log = |name: &str| cluster.bench.path("results/slurm").join(name).display().to_string();
     for note in [
-        format!(
-            "note: task 1 ended with 3 cells missing ({}); it is submitted again",
-            log("1_1.log")
-        ),
-        format!(
-            "note: task 2 ended with 4 cells missing ({}); it is submitted again",
-            log("1_2.log")
-        ),
+        format!("note: task 1 ended with 3 cells missing ({}); it is resubmitted", log("1_1.log")),
+        format!("note: task 2 ended with 4 cells missing ({}); it is resubmitted", log("1_2.log")),
     ] {
         assert!(ran.stderr.contains(&note), "{note}: {ran:?}");
     }
     assert!(ran.stderr.contains("8 runs on Slurm in "), "{ran:?}");
-    assert!(ran.stderr.ends_with("; 2 tasks were submitted again\n"), "{ran:?}");
+    assert!(ran.stderr.ends_with("; 2 tasks were resubmitted\n"), "{ran:?}");
     let log = fs::read_to_string(cluster.bench.path("slurm/log_1")).unwrap();
-    assert!(log.contains("3 runs in ") && log.contains("; 1 of 4 cells had been there"), "{log}");
+    assert!(log.contains("3 runs in ") && log.contains("; 1 of 4 cells already existed"), "{log}");
     cluster.is_as_a_local_sweep(&ran);
     let submitted = cluster.lines("submitted");
     let again = cluster.run(&[]);
@@ -197,7 +192,7 @@ fn killed_sweep_finds_its_tasks_again() {
     first.wait().unwrap();
     let asked = cluster.lines("asked");
     let mut second = cluster.start();
-    // Once to find them, then waiting for them.
+    // One query finds the tasks, later ones wait for them.
     wait_until(&mut second, || cluster.lines("asked") > asked + 2);
     let refused = cluster.run(&[]);
     assert!(refused.stderr.contains("is being written by another process"), "{refused:?}");
@@ -226,12 +221,12 @@ fn another_plan_does_not_mix_with_tasks_in_the_queue() {
         assert!(refused.stderr.contains(part), "{refused:?}");
     }
     let local = cluster.bench.run(&["sweep", "plan.toml", "-o", "results"]);
-    assert!(local.stderr.starts_with("note: a sweep with --slurm has not ended"), "{local:?}");
+    assert!(local.stderr.starts_with("note: a sweep with --slurm is unfinished"), "{local:?}");
     fs::remove_dir_all(cluster.bench.path("slurm/queue")).unwrap();
 }
 
 #[test]
-fn ctrl_c_cancels_the_tasks_and_keeps_what_they_had_finished() {
+fn ctrl_c_cancels_the_tasks_and_keeps_finished_cells() {
     let cluster = Cluster::new();
     cluster.say("held_2", "");
     let mut child = cluster.start();
@@ -247,7 +242,7 @@ fn ctrl_c_cancels_the_tasks_and_keeps_what_they_had_finished() {
     assert!(!cluster.bench.path("results/shards").exists());
     cluster.unsay("held_2");
     let ran = cluster.run(&[]);
-    assert!(ran.stderr.ends_with("; 4 of 8 cells had been there\n"), "{ran:?}");
+    assert!(ran.stderr.ends_with("; 4 of 8 cells already existed\n"), "{ran:?}");
     cluster.is_as_a_local_sweep(&ran);
 }
 
@@ -321,7 +316,7 @@ fn options_of_slurm_need_slurm() {
     bench.refuses(&option, &["expected an option of sbatch, as in `--sbatch-option=--qos=high`"]);
 }
 
-/// Where `WARPMEM_SLURM_TEST` is set and Slurm is installed.
+/// Runs if `WARPMEM_SLURM_TEST` is set and Slurm is installed.
 #[test]
 fn on_a_real_slurm_killed_tasks_change_nothing() {
     if env::var_os("WARPMEM_SLURM_TEST").is_none() {

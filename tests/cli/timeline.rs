@@ -25,7 +25,7 @@ fn number(event: &Value, key: &str) -> f64 {
     event[key].as_f64().unwrap_or_else(|| panic!("no `{key}` in {event}"))
 }
 
-/// Slices by their track.
+/// Returns the slices by track.
 fn tracks(file: &Value) -> BTreeMap<(u64, u64), Vec<&Value>> {
     let mut tracks: BTreeMap<_, Vec<&Value>> = BTreeMap::new();
     for slice in events(file).iter().filter(|event| event["ph"] == "X") {
@@ -35,11 +35,11 @@ fn tracks(file: &Value) -> BTreeMap<(u64, u64), Vec<&Value>> {
     tracks
 }
 
-/// A cycle is shown to less than this.
+/// Tolerance of displayed cycles.
 const CLOSE: f64 = 1e-6;
 
 #[test]
-fn every_event_has_its_place_and_slices_of_a_track_lie_behind_or_within_each_other() {
+fn slices_of_a_track_are_sequential_or_nested() {
     let bench = with_gather();
     bench.output(&["run", "gather.wmt", "--timeline", "t.json"]);
     let file = read(&bench, "t.json");
@@ -142,7 +142,7 @@ fn event_limit_ends_the_window_with_a_note() {
 }
 
 #[test]
-fn an_empty_timeline_says_why_it_is() {
+fn an_empty_timeline_states_the_reason() {
     let bench = with_gather();
     let note = |arguments: &[&str]| {
         let run = ["run", "gather.wmt", "--timeline", "t.json"];
@@ -154,7 +154,7 @@ fn an_empty_timeline_says_why_it_is() {
     };
     let late = note(&["--timeline-window", "1000000.."]);
     assert!(late.contains("note: the timeline is empty: the run ends at core cycle "), "{late}");
-    assert!(late.contains("begins before, not at 1,000,000"), "{late}");
+    assert!(late.contains("begins earlier than 1,000,000"), "{late}");
     let few = note(&["--timeline-events", "10"]);
     assert!(
         few.contains("note: the timeline is empty: more than 10 events begin at core "),
@@ -167,7 +167,7 @@ fn an_empty_timeline_says_why_it_is() {
 fn every_command_on_an_open_row_lies_within_it() {
     let bench = Bench::new();
     bench.generate("vecadd", &[("n", "2^14")], "vecadd.wmt");
-    // Nearly all is written after the last CTA.
+    // Nearly everything is written after the last CTA.
     let deferred = [
         "--set",
         "l2.cache.write=write-through",
@@ -209,6 +209,6 @@ fn what_makes_no_sense_is_refused() {
     refused(&["--timeline", "t.json", "--timeline-events", "0"], "--timeline-events");
     refused(&["--timeline-window", "1..2"], "--timeline <FILE>");
     let sampled = ["--timeline", "t.json", "-o", "r", "--requests", "1/64"];
-    refused(&sampled, "a timeline takes every request");
+    refused(&sampled, "a timeline needs every request");
     assert!(!bench.path("t.json").exists());
 }

@@ -1,11 +1,11 @@
-//! Outputs that cannot be written, and readers that go away.
+//! Outputs that cannot be written, and readers that close the pipe.
 
 use super::support::{Bench, Ran, names_in};
 use std::fs::File;
 use std::io;
 
 #[test]
-fn a_folder_that_is_not_there_or_is_a_file() {
+fn missing_folders_and_files_as_folders_are_refused() {
     let bench = Bench::with_trace();
     let generate = |output| bench.refusal(&["generate", "vecadd", "--n", "64", "-o", output]);
     assert!(generate("none/t.wmt").contains("none/t.wmt"));
@@ -37,7 +37,7 @@ fn closed_pipe_is_no_error() {
 }
 
 #[test]
-fn nobody_has_to_read_standard_error() {
+fn a_closed_standard_error_is_no_error() {
     let bench = Bench::with_trace();
     for (arguments, status) in [(["run", "small.wmt"], 0), (["run", "none.wmt"], 2)] {
         let (reader, writer) = io::pipe().unwrap();

@@ -4,8 +4,8 @@ use crate::trace::{Kernel, machine, mixed, run, write};
 use warpmem::gpu::engine::Simulation;
 use warpmem::gpu::results::{Discard, RunResult};
 
-/// One clock, no refresh: a launch that finds the caches as the one before did takes the same cycles.
-/// Each SM has a CTA of a launch.
+/// One clock, no refresh: a launch that starts with the same cache contents as the previous one
+/// takes the same cycles. Each SM has a CTA of a launch.
 const STEADY: [&str; 6] = [
     "sm.count=6",
     "clocks.core_mhz=1000",
@@ -22,7 +22,7 @@ fn steady(most: u32, overrides: &[&str]) -> warpmem::machine::Machine {
     machine("li2015", &[&STEADY[..], &[most.as_str()], overrides].concat())
 }
 
-/// All that is weighed: the counts of units, and cycles.
+/// Returns everything that is weighted: the counts of units, and cycles.
 fn counts(result: &RunResult) -> RunResult {
     let result = result.clone();
     RunResult { kernels: vec![], progress: vec![], counters: vec![], steps: 0, ..result }
@@ -34,7 +34,7 @@ fn launches(result: &RunResult) -> Vec<(u32, u32, u32)> {
 
 #[test]
 fn identical_launches_extrapolate_exactly() {
-    // The period of the last has no time until another starts, so that it stands for none.
+    // The last launch's period is open until another starts, so it represents none.
     let last = mixed(1, 2, 1 << 12);
     let file = write(&[vec![mixed(6, 8, 1 << 14); LAUNCHES], vec![last]].concat());
     for topology in ["policy.topology=crossbar", "policy.topology=ideal"] {
@@ -67,7 +67,7 @@ fn single_launches_are_not_extrapolated() {
     assert_eq!(issued(&some), issued(&all));
 }
 
-/// Stores are under way when the next launch begins.
+/// Stores are outstanding when the next launch begins.
 #[test]
 fn outstanding_memory_of_a_launch_does_not_disturb_extrapolation() {
     let kernel: Kernel = mixed(20, 20, 1 << 22);

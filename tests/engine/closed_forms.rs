@@ -1,4 +1,5 @@
-//! Latency of a dependent load in closed form, from the configuration alone: `docs/validation.md` has the formulas.
+//! Latency of a dependent load in closed form, from the configuration alone; `docs/validation.md`
+//! has the formulas.
 
 use crate::trace::{Access, Kernel, NO_REFRESH, Step, loads, machine, mixed, run, write};
 use std::collections::BTreeSet;
@@ -14,7 +15,7 @@ use warpmem::network::NetworkResult;
 use warpmem::sim::SliceId;
 use warpmem_trace::CacheOp;
 
-/// Where a load finds its data.
+/// Level at which a load hits.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Place {
     L1,
@@ -24,7 +25,7 @@ pub enum Place {
     RowConflict,
 }
 
-/// Periods of the clock domains in a common unit.
+/// Clock periods of the domains, in a common unit.
 struct Periods {
     core: u64,
     network: u64,
@@ -46,17 +47,18 @@ impl Periods {
     }
 }
 
-/// The first edge of a clock at or after a time.
+/// Returns the first clock edge at or after a time.
 fn edge(time: u64, period: u64) -> u64 {
     time.div_ceil(period) * period
 }
 
-/// The first edge of a clock after a time.
+/// Returns the first clock edge after a time.
 fn edge_after(time: u64, period: u64) -> u64 {
     edge(time + 1, period)
 }
 
-/// Network cycles from SM 0 to a slice without those of the flits, by the shape of the network alone.
+/// Returns the network cycles from SM 0 to a slice, excluding flit serialization, from the shape of
+/// the network alone.
 fn way(machine: &Machine, slice: SliceId) -> u64 {
     let hop = u64::from(machine.network.router_latency) + u64::from(machine.network.link_latency);
     let columns = 6;
@@ -81,13 +83,15 @@ fn way(machine: &Machine, slice: SliceId) -> u64 {
     }
 }
 
-/// Whether a slice of a machine of two partitions is in that of SM 0: the first half of the slices.
+/// Returns whether a slice of a two-partition machine is in the partition of SM 0: the first half
+/// of the slices.
 pub fn is_near(machine: &Machine, slice: SliceId) -> bool {
     let slices = machine.dram.channels * machine.l2.slices_per_channel;
     2 * u32::from(slice.0) < slices
 }
 
-/// Core cycles of a load of one sector that issues in core cycle `issue` and is alone in the machine.
+/// Returns the core cycles of a load of one sector that issues in core cycle `issue` on an
+/// otherwise idle machine.
 pub fn load_time(
     machine: &Machine,
     place: Place,
@@ -113,7 +117,7 @@ pub fn load_time(
     }
     let passes_l1 = cache_op == CacheOp::Global || !machine.l1.enabled;
     let sent = match passes_l1 {
-        // Sent in a turn of the SM, which comes after the network's at the same time.
+        // Sent in a step of the SM, which follows the network's at the same time.
         true => edge_after(begun * p.core, p.network),
         false => edge((at_l1_tags + 1) * p.core, p.network),
     };
@@ -123,13 +127,13 @@ pub fn load_time(
     back + 2 * u64::from(machine.sm.writeback_latency) - issue
 }
 
-/// When the slice has the data of a request that came to it at `arrived`.
+/// Returns the time at which the slice has the data of a request that arrived at `arrived`.
 fn data_at_slice(machine: &Machine, place: Place, arrived: u64, p: &Periods) -> u64 {
     let l2 = &machine.l2;
     let in_queue = edge(arrived + u64::from(l2.input_latency) * p.core, p.l2);
     let at_tags = in_queue + u64::from(l2.queue_reserve > 0) * p.l2;
     match place {
-        // A slice looks for what it can answer before a request reaches the tags.
+        // A slice checks for hits before a request reaches the tags.
         Place::L2 => at_tags + u64::from((l2.latency + l2.reply_latency).max(1)) * p.l2,
         _ => {
             let on_bus = dram_end(machine, place, at_tags, p);
@@ -140,7 +144,7 @@ fn data_at_slice(machine: &Machine, place: Place, arrived: u64, p: &Periods) -> 
     }
 }
 
-/// When DRAM is done with a sector that the slice missed at `missed`.
+/// Returns the time at which DRAM has delivered a sector that missed in the slice at `missed`.
 fn dram_end(machine: &Machine, place: Place, missed: u64, p: &Periods) -> u64 {
     let (dram, t) = (&machine.dram, &machine.dram.timing);
     let way = u64::from(machine.l2.to_dram_latency) * p.core;
@@ -157,7 +161,8 @@ fn dram_end(machine: &Machine, place: Place, missed: u64, p: &Periods) -> u64 {
     let standard = Standard::of(dram).unwrap();
     let ticks = |kind| standard.command_ticks(kind);
     let on_grid = |kind, at: u64| at.next_multiple_of(u64::from(standard.command_grid(kind)));
-    // Distances of commands that take several ticks are between their last ones; data are so long after the first.
+    // Distances involving multi-tick commands are measured between their last ticks; data follow
+    // the first.
     let follows = |at: u64, from, to, distance| {
         on_grid(to, at + u64::from(distance + ticks(from) - ticks(to)))
     };
@@ -179,7 +184,7 @@ fn dram_end(machine: &Machine, place: Place, missed: u64, p: &Periods) -> u64 {
     (column + u64::from(transfer)) * p.dram
 }
 
-/// Returns addresses of successive loads; each but the first finds its data at `place`.
+/// Returns addresses of successive loads; each but the first hits at `place`.
 fn addresses(machine: &Machine, place: Place, count: usize) -> Vec<u64> {
     let map = machine.address_map().unwrap();
     let lines = (0..1u64 << 26).map(|line| line * 128);
@@ -214,12 +219,12 @@ impl RunSink for Rows {
     }
 }
 
-/// Where what is in L1 is not to be found there.
+/// Returns the cache operation: bypass if the line must not hit in L1.
 pub fn cache_op(place: Place) -> CacheOp {
     if place == Place::L2 { CacheOp::Global } else { CacheOp::Default }
 }
 
-/// One warp, one lane, each load's address out of the load before.
+/// Returns a chase: one warp, one lane, each load's address from the previous load.
 pub fn chase(machine: &Machine, place: Place, hops: usize) -> (Vec<LoadRow>, RunResult) {
     let cache_op = cache_op(place);
     let hop = |address| {
@@ -235,7 +240,7 @@ pub fn chase(machine: &Machine, place: Place, hops: usize) -> (Vec<LoadRow>, Run
 
 pub const HOPS: usize = 8;
 
-/// Where a machine may have data.
+/// Returns the levels at which the machine can hold data.
 fn places(machine: &Machine) -> impl Iterator<Item = Place> {
     let (l1, l2) = (machine.l1.enabled, machine.l2.enabled);
     [Place::L1, Place::L2, Place::RowHit, Place::RowMiss, Place::RowConflict].into_iter().filter(
@@ -247,14 +252,14 @@ fn places(machine: &Machine) -> impl Iterator<Item = Place> {
     )
 }
 
-/// The slices that a chase goes to.
+/// Returns the slices accessed by a chase.
 pub fn slices(machine: &Machine, place: Place) -> Vec<SliceId> {
     let map = machine.address_map().unwrap();
     let addresses = addresses(machine, place, HOPS).into_iter();
     addresses.map(|address| map.locate(address).slice).collect()
 }
 
-/// Holds a chase on `machine` to the cycle, wherever the data are.
+/// Checks chases on `machine` to the cycle, at every level.
 pub fn check_chases(machine: &Machine, name: &str) {
     for place in places(machine) {
         let (rows, result) = chase(machine, place, HOPS);
@@ -276,7 +281,7 @@ pub fn check_chases(machine: &Machine, name: &str) {
 }
 
 #[test]
-fn a_chase_costs_the_sum_of_the_latencies_on_its_way() {
+fn a_chase_costs_the_sum_of_the_latencies_on_its_path() {
     for preset in preset_names() {
         let names = SCHEDULERS.entries.iter().map(|scheduler| scheduler.info.name);
         for scheduler in names.chain(["fr-fcfs(banks=stepping,picks_per_cycle=1)"]) {
@@ -288,7 +293,7 @@ fn a_chase_costs_the_sum_of_the_latencies_on_its_way() {
 }
 
 #[test]
-fn without_caches_every_load_costs_the_way_to_dram_and_back() {
+fn without_caches_every_load_costs_the_round_trip_to_dram() {
     for preset in preset_names() {
         for off in [&["l2.enabled=false"][..], &["l2.enabled=false", "l1.enabled=false"]] {
             let machine = machine(preset, &[&NO_REFRESH, off].concat());
@@ -297,9 +302,9 @@ fn without_caches_every_load_costs_the_way_to_dram_and_back() {
     }
 }
 
-/// Loads of one line, each by a lane of its own warp.
+/// Loads of one line, each by a lane of a different warp.
 #[test]
-fn without_a_cache_equal_addresses_each_have_a_read_of_dram() {
+fn without_a_cache_equal_addresses_are_read_separately_from_dram() {
     let file = write(&[loads([4, 8, 1], |_, _, _| 0)]);
     let machine = machine("li2015", &["l2.enabled=false", "l1.enabled=false"]);
     let result = run(&machine, &file.trace);
@@ -315,7 +320,7 @@ fn without_a_cache_equal_addresses_each_have_a_read_of_dram() {
     }
 }
 
-/// Every store and every atomic is a write of DRAM, every load and every atomic a read.
+/// Every store and every atomic writes DRAM; every load and every atomic reads it.
 #[test]
 fn uncached_dram_traffic_equals_sm_traffic() {
     let file = write(&[mixed(6, 10, 1 << 18)]);
@@ -334,7 +339,7 @@ fn uncached_dram_traffic_equals_sm_traffic() {
     }
 }
 
-/// The loads went where the test means them to go.
+/// Checks that the loads hit at the intended level.
 fn assert_counts(result: &RunResult, place: Place) {
     let later = HOPS as u64 - 1;
     let banks = || result.channels.iter().flat_map(|channel| &channel.banks);
@@ -348,7 +353,7 @@ fn assert_counts(result: &RunResult, place: Place) {
     assert_eq!(found, later, "{place:?}");
 }
 
-/// The least that a load may cost that finds its data at `place`, whenever it issues and wherever it goes.
+/// Returns the minimum latency of a load that hits at `place`, over all issue times and slices.
 fn least(machine: &Machine, place: Place) -> u64 {
     let slices = SliceId::all(machine.slices() as usize);
     let time = |slice| move |issue| load_time(machine, place, CacheOp::Default, slice, issue);
@@ -357,14 +362,14 @@ fn least(machine: &Machine, place: Place) -> u64 {
 
 /// "Min. L2 latency 120 cycles", "Min. DRAM latency 460 cycles".
 #[test]
-fn the_least_latencies_of_calrs2015_are_those_of_table_1() {
+fn minimum_latencies_of_calrs2015_match_table_1() {
     let machine = machine("calrs2015", &[]);
     assert_eq!([Place::L2, Place::RowHit].map(|place| least(&machine, place)), [120, 460]);
 }
 
-/// An L2 miss of at least 120 core cycles: from the slice to DRAM and back.
+/// An L2 miss takes at least 120 core cycles, from the slice to DRAM and back.
 #[test]
-fn the_least_latency_of_a_miss_of_owl2013_is_120_core_cycles() {
+fn minimum_miss_latency_of_owl2013_is_120_core_cycles() {
     let machine = machine("owl2013", &[]);
     let p = Periods::of(&machine);
     let arrivals = (0..u64::from(machine.clocks.l2_mhz)).map(|cycle| cycle * p.l2);

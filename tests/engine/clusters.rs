@@ -1,5 +1,5 @@
-//! Clusters of CTAs: where they run, when their barrier lets them go, what access to each other's shared memory
-//! costs, and copies that go to several of them.
+//! Clusters of CTAs: placement, barrier latency, access to each other's shared memory, and
+//! multicast copies.
 
 use crate::trace::{Access, Kernel, NO_REFRESH, Step, Warp, machine, run, write};
 use std::slice::from_ref;
@@ -13,7 +13,7 @@ const LATENCY: u64 = 20;
 const BARRIER: u64 = 9;
 const SHARED: u64 = 11;
 
-/// Two GPCs of two SMs; each SM holds one CTA.
+/// Makes a machine of two GPCs of two SMs; each SM holds one CTA.
 fn four_sms(overrides: &[&str]) -> Machine {
     let keys = [
         "sm.count=4",
@@ -36,18 +36,18 @@ fn address(rank: u32, offset: u32) -> u64 {
     ClusterAddress { rank, offset }.encode()
 }
 
-/// Each lane accesses a word of the CTA of `rank`, `stride` bytes apart.
+/// Makes an access of `lanes` lanes to words of the CTA of `rank`, `stride` bytes apart.
 fn access(kind: Kind, rank: u32, lanes: u32, stride: u32) -> Access {
     let addresses = (0..lanes).map(|lane| address(rank, lane * stride)).collect();
     Access { kind, space: Space::Cluster, ..Access::load(4, addresses) }
 }
 
-/// A load that needs the result of the one before.
+/// Makes a load that depends on the previous one.
 fn chained(rank: u32) -> Step {
     Step::Memory(Access { dest: Some(1), source: Some(1), ..access(Kind::Load, rank, 1, 4) })
 }
 
-/// A cluster for each entry, whose CTAs have a warp each.
+/// Makes a kernel of the given clusters, whose CTAs have one warp each.
 fn kernel(clusters: Vec<Vec<Warp>>) -> Kernel {
     let size = clusters[0].len() as u32;
     let ctas = clusters.into_iter().flatten().map(|warp| vec![warp]).collect();
@@ -63,8 +63,8 @@ fn meet() -> [Step; 2] {
     [Step::ClusterArrive, Step::ClusterWait]
 }
 
-/// A kernel of `clusters` clusters of two CTAs of two warps that read, write, add to and copy to each other's
-/// shared memory, and meet.
+/// Makes a kernel of `clusters` clusters of two CTAs of two warps that read, write, add to and copy
+/// to each other's shared memory, and synchronize.
 pub fn exchange(clusters: usize) -> Kernel {
     let warp = |rank: u32| -> Warp {
         let other = 1 - rank;
@@ -94,12 +94,12 @@ fn cycles(machine: &Machine, kernel: Kernel) -> u64 {
     run(machine, &write(&[kernel]).trace).core_cycles
 }
 
-/// Core cycles of a load from the shared memory of another SM.
+/// Returns the core cycles of a load from the shared memory of another SM.
 pub fn load_from_other_sm(machine: &Machine) -> u64 {
     cost_of(machine, &chained(1))
 }
 
-/// Bytes in a core cycle that an SM loads from its partner, where all SMs have one and do.
+/// Returns the bytes per core cycle that an SM loads from its partner while all SMs do the same.
 pub fn bytes_from_other_sm(machine: &Machine) -> f64 {
     const WARPS: usize = 16;
     let pairs = machine.sm.count / 2;
@@ -112,7 +112,7 @@ pub fn bytes_from_other_sm(machine: &Machine) -> f64 {
     (20 * WARPS * 128) as f64 / (whole - half) as f64
 }
 
-/// Core cycles that one more step costs, where the others of the cluster do nothing.
+/// Returns the core cycles of one more step while the other CTAs of the cluster are idle.
 fn cost_of(machine: &Machine, step: &Step) -> u64 {
     let with = |steps: usize| {
         let busy: Warp = times(steps, from_ref(step)).into_iter().chain(meet()).collect();
@@ -125,10 +125,10 @@ fn cost_of(machine: &Machine, step: &Step) -> u64 {
 
 #[test]
 fn remote_shared_load_pays_both_crossings_and_the_banks() {
-    // The unit works on it in the cycle of its issue.
+    // The unit processes it in the cycle of its issue.
     let own = cost_of(&four_sms(&[]), &chained(0));
     assert_eq!(own, SHARED);
-    // From the unit to the network in a cycle, and a cycle for what is sent, either way.
+    // From the unit to the network takes a cycle, and sending takes one, in either direction.
     let remote = own + 2 * LATENCY + 3;
     assert_eq!(cost_of(&four_sms(&[]), &chained(1)), remote);
     assert_eq!(cost_of(&four_sms(&["cluster.latency=50"]), &chained(1)), remote + 60);
@@ -146,7 +146,7 @@ fn two_ctas_of_a_cluster_on_one_sm_need_no_network() {
 }
 
 #[test]
-fn stores_are_as_fast_as_the_ports_and_loads_as_the_answers() {
+fn store_bandwidth_follows_the_ports_and_load_bandwidth_the_replies() {
     for (width, expected) in [(32, 4), (16, 8), (4, 32), (128, 1)] {
         let port = format!("cluster.port_bytes={width}");
         let machine = four_sms(&[&port, "sm.atomics_stall=false"]);
@@ -154,7 +154,7 @@ fn stores_are_as_fast_as_the_ports_and_loads_as_the_answers() {
             let step = Step::Memory(access(kind, 1, 32, 4));
             assert_eq!(cost_of(&machine, &step), expected, "{kind:?} at {width} bytes");
         }
-        // An address is no data, and one word is read once for all lanes.
+        // An address carries no data, and a word is read once for all lanes.
         let broadcast = Step::Memory(access(Kind::Load, 1, 32, 0));
         assert_eq!(cost_of(&machine, &broadcast), 1);
     }
@@ -163,7 +163,7 @@ fn stores_are_as_fast_as_the_ports_and_loads_as_the_answers() {
 }
 
 #[test]
-fn conflicts_at_the_banks_of_the_other_sm_take_their_passes_there() {
+fn remote_bank_conflicts_take_passes_at_the_remote_banks() {
     let machine = four_sms(&["cluster.port_bytes=128"]);
     for (stride, passes) in [(4, 1), (8, 2), (16, 4), (128, 32)] {
         let step = Step::Memory(access(Kind::Load, 1, 32, stride));
@@ -171,9 +171,9 @@ fn conflicts_at_the_banks_of_the_other_sm_take_their_passes_there() {
     }
 }
 
-/// SM 1 has conflicts of its own: its banks serve either.
+/// SM 1 has bank conflicts of its own: its banks alternate between both.
 #[test]
-fn the_banks_serve_messages_and_the_own_warps_in_turn() {
+fn banks_alternate_between_messages_and_local_warps() {
     let machine = four_sms(&["cluster.port_bytes=128"]);
     let conflict = |rank| Step::Memory(access(Kind::Load, rank, 32, 128));
     let with = |own: usize, others: usize| {
@@ -201,9 +201,9 @@ fn senders_share_the_bandwidth_of_one_sm() {
     assert_eq!(per_step([3, 3, 3]), 12.0);
 }
 
-/// The answer of a store says that it is done, as a fence asks.
+/// The reply to a store signals its completion, as a fence requires.
 #[test]
-fn a_fence_waits_until_stores_have_come() {
+fn a_fence_waits_for_remote_stores() {
     let machine = four_sms(&[]);
     let round_trip = cost_of(&machine, &chained(1));
     let step = |kind| {
@@ -214,12 +214,12 @@ fn a_fence_waits_until_stores_have_come() {
         };
         (with(30) - with(10)) / 20
     };
-    // The instruction behind the fence issues on the reply.
+    // The instruction after the fence issues on the reply.
     assert_eq!(step(Kind::Store), round_trip);
 }
 
 #[test]
-fn the_barrier_lets_all_go_when_the_last_has_arrived() {
+fn the_barrier_releases_all_warps_on_the_last_arrival() {
     let machine = four_sms(&[]);
     let compute = Step::Compute { class: OpClass::Integer, dest: 1, source: 1 };
     let with = |meetings: usize, work: usize| {
@@ -240,7 +240,7 @@ fn the_barrier_lets_all_go_when_the_last_has_arrived() {
     assert_eq!(difference(20), 20 * (50 - BARRIER));
 }
 
-/// Work between arrival and wait is done while others are on their way.
+/// Work between arrival and wait overlaps with the other warps' arrivals.
 #[test]
 fn warp_runs_between_arrival_and_wait() {
     let machine = four_sms(&["cluster.barrier_latency=500"]);
@@ -266,7 +266,7 @@ fn barriers_ignore_ended_warps_and_ctas() {
     }
 }
 
-/// Without a cluster, the barrier is among the warps of the CTA.
+/// Without a cluster, the barrier synchronizes the warps of the CTA.
 #[test]
 fn a_cta_alone_is_a_cluster_of_one() {
     let alone = machine("v100", &[&NO_REFRESH[..], &["cluster.barrier_latency=9"]].concat());
@@ -283,13 +283,13 @@ fn a_cta_alone_is_a_cluster_of_one() {
     cycles(&alone, Kernel { ctas, ..Kernel::default() });
 }
 
-/// SMs that ran CTAs.
+/// Returns the SMs that ran CTAs.
 fn used(result: &RunResult) -> Vec<u64> {
     result.sms.iter().map(|sm| sm.ctas).collect()
 }
 
 #[test]
-fn all_of_a_cluster_run_in_one_gpc_at_the_same_time() {
+fn a_cluster_runs_concurrently_in_one_gpc() {
     let result = |machine: &Machine, clusters: usize, size: usize| {
         let warps = vec![meet().to_vec(); size];
         run(machine, &write(&[kernel(vec![warps; clusters])]).trace)
@@ -298,10 +298,10 @@ fn all_of_a_cluster_run_in_one_gpc_at_the_same_time() {
     assert_eq!(used(&result(&machine, 1, 2)), [1, 1, 0, 0]);
     assert_eq!(used(&result(&machine, 2, 2)), [1, 1, 1, 1]);
     assert_eq!(used(&result(&machine, 4, 2)), [2, 2, 2, 2]);
-    // One GPC of three SMs holds three; the other SM stays empty.
+    // A GPC of three SMs holds three CTAs; the remaining SM stays empty.
     let uneven = four_sms(&["sm.count=5"]);
     assert_eq!(used(&result(&uneven, 2, 3)), [0, 0, 2, 2, 2]);
-    // CTAs that find no SM of their own come to the first again, one a cycle.
+    // CTAs in excess of the SMs start on the first again, one per cycle.
     let roomy = four_sms(&["sm.max_ctas=4"]);
     assert_eq!(used(&result(&roomy, 1, 7)), [4, 3, 0, 0]);
     assert_eq!(used(&result(&four_sms(&["run.first_sm=3", "sm.max_ctas=4"]), 1, 3)), [0, 0, 1, 2]);
@@ -377,7 +377,7 @@ fn messages_are_counted_at_the_sender() {
     assert_eq!(result(Step::Memory(copy)), (3, 300, 3));
 }
 
-/// A copy of 1 KB from memory to the CTAs of the cluster, by the first of them or by each.
+/// Makes a copy of 1 KB from memory to the CTAs of the cluster, by the first of them or by each.
 fn copies(destinations: Option<u16>) -> Kernel {
     let from =
         Access { kind: Kind::AsyncCopy, cache_op: CacheOp::Global, ..Access::load(1024, vec![0]) };
@@ -411,7 +411,7 @@ fn a_copy_for_several_ctas_is_read_once() {
     assert_eq!(reads(copies(Some(0b10))), (sectors, sectors, 1024));
 }
 
-/// The network copies: the sender of the whole does not pay for each.
+/// The network replicates the data: the sender does not pay for each destination.
 #[test]
 fn a_copy_for_several_ctas_leaves_its_senders_port_free() {
     let keys = ["cluster.gpcs=1", "cluster.port_bytes=1"];
@@ -425,15 +425,15 @@ fn a_copy_for_several_ctas_leaves_its_senders_port_free() {
         let warps = vec![vec![Step::CopyTo(mask, from)], vec![], vec![], vec![]];
         cycles(&machine, kernel(vec![warps]))
     };
-    // A receiver takes 32 cycles for a sector; three receivers side by side as long as one.
+    // A receiver takes 32 cycles per sector; three receivers in parallel take as long as one.
     assert!(with(0b1110).abs_diff(with(0b0010)) < 32);
     assert!(with(0b0010) > 256 * 32);
 }
 
-/// Of four CTAs on two SMs, the others on the first SM need no network, and those on the second are one
-/// message for an access; a copy comes to each CTA for itself.
+/// Of four CTAs on two SMs, those on the sender's SM need no network, and those on the other SM
+/// share one message per access; a copy is delivered to each CTA separately.
 #[test]
-fn ctas_on_one_sm_are_one_message_for_an_access_and_each_their_own_for_a_copy() {
+fn ctas_on_one_sm_share_access_messages_but_not_copies() {
     let machine = four_sms(&["sm.count=2", "sm.max_ctas=2", "cluster.gpcs=1"]);
     let sent = |step: Step| {
         let result =

@@ -1,4 +1,4 @@
-//! Policies of different slots together: every two of them meet in some run.
+//! Policies of different slots combined: every pair occurs in some run.
 
 use crate::recording::{bandwidth_over_peak, check_kernels};
 use crate::trace::{Kernel, Step, machine, mixed, run, write};
@@ -17,14 +17,15 @@ use warpmem::network::TOPOLOGIES;
 use warpmem::network::arbiter::ARBITERS;
 use warpmem_trace::{Barrier, OpClass, Trace};
 
-/// Two choices, each of a slot and one of its policies, both by number.
+/// Two choices, each a slot and one of its policies, both by index.
 type Pair = [(usize, usize); 2];
 
 /// A choice for every slot.
 type Row = Vec<usize>;
 
-/// Returns a pairwise covering array: every two choices of different slots share a row. `sizes` are the choices of each
-/// slot. Each row starts from the first uncovered pair; each further slot takes the choice that covers the most pairs.
+/// Returns a pairwise covering array: every two choices of different slots share a row. `sizes` are
+/// the numbers of choices per slot. Each row starts from the first uncovered pair; each further
+/// slot takes the choice that covers the most pairs.
 fn covering_array(sizes: &[usize]) -> Vec<Row> {
     let mut missing = all_pairs(sizes);
     let mut rows = Vec::new();
@@ -38,9 +39,9 @@ fn covering_array(sizes: &[usize]) -> Vec<Row> {
                         .filter(|pair| missing.contains(pair))
                         .count()
                 };
-                // The last of several maxima would always be the same choice: take turns.
-                let turns = (0..sizes[slot]).map(|turn| (turn + rows.len()) % sizes[slot]);
-                chosen[slot] = turns.max_by_key(|&choice| gain(choice));
+                // Rotate, because the last of several maxima would always be the same choice.
+                let rotated = (0..sizes[slot]).map(|choice| (choice + rows.len()) % sizes[slot]);
+                chosen[slot] = rotated.max_by_key(|&choice| gain(choice));
             }
         }
         let row: Row = chosen.into_iter().flatten().collect();
@@ -63,7 +64,7 @@ fn all_pairs(sizes: &[usize]) -> BTreeSet<Pair> {
         .collect()
 }
 
-/// The pairs that a choice makes with those that are chosen already.
+/// Returns the pairs of a choice with those already chosen.
 fn pairs_with(choice: (usize, usize), chosen: &[Option<usize>]) -> impl Iterator<Item = Pair> + '_ {
     let others = chosen.iter().enumerate().filter_map(|(slot, other)| Some((slot, (*other)?)));
     others.map(move |other| if other.0 < choice.0 { [other, choice] } else { [choice, other] })
@@ -103,7 +104,7 @@ fn pairs_are_counted_by_hand() {
     assert_eq!(with, [[(0, 1), (1, 0)], [(1, 0), (2, 3)]]);
 }
 
-/// The slots with the names of their policies, as the registries have them.
+/// Returns the slots with the names of their policies from the registries.
 fn slots() -> Vec<(&'static str, Vec<&'static str>)> {
     macro_rules! slots {
         ($($registry:ident),* $(,)?) => {
@@ -122,7 +123,8 @@ fn slots() -> Vec<(&'static str, Vec<&'static str>)> {
     ]
 }
 
-/// So small that everything waits for everything, with what policies ask of a machine: a ring two virtual channels.
+/// Small resources, so that everything stalls, with the prerequisites of policies: a ring needs two
+/// virtual channels.
 const SMALL: &[&str] = &[
     "sm.count=3",
     "sm.max_ctas=2",
@@ -137,7 +139,7 @@ const SMALL: &[&str] = &[
     "dram.read_queue=16",
 ];
 
-/// The policy with parameters under which it acts in runs as short as these.
+/// Returns the policy with parameters under which it acts in short runs.
 fn acting(policy: &str) -> &str {
     match policy {
         "ccws" => "ccws(base=50,throttle=300)",
@@ -151,7 +153,7 @@ fn acting(policy: &str) -> &str {
     }
 }
 
-/// Counters that tell that a policy has acted, of those that hold something back.
+/// Counters that show that a throttling policy has acted.
 const ACTS: [(&str, &str); 7] = [
     ("ccws", "victim_tag_hits"),
     ("ccws", "issues_past_held_loads"),
@@ -162,7 +164,7 @@ const ACTS: [(&str, &str); 7] = [
     ("two-level-active", "promotions"),
 ];
 
-/// The machine with these policies, and what it is called if something is wrong with it.
+/// Makes the machine with these policies, and its label for failures.
 fn combination(slots: &[(&str, Vec<&str>)], row: &[usize]) -> (Machine, String) {
     let policies = slots.iter().zip(row);
     let policies: Vec<String> = policies
@@ -173,7 +175,8 @@ fn combination(slots: &[(&str, Vec<&str>)], row: &[usize]) -> (Machine, String) 
     (machine("li2015", &overrides), policies.join(" "))
 }
 
-/// Loads, stores and atomics near and far, results that are needed at once, and barriers.
+/// Makes kernels with loads, stores and atomics near and far, immediately used results, and
+/// barriers.
 fn kernels() -> [Kernel; 2] {
     let with_barriers = |mut kernel: Kernel| {
         for warp in kernel.ctas.iter_mut().flatten() {
@@ -200,7 +203,7 @@ fn assert_sound(result: &RunResult, trace: &Trace, context: &str) {
     assert!(result.kernels.iter().all(|kernel| kernel.counts.is_some()), "{context}");
 }
 
-/// One run in this many steps every unit in every cycle, which is slow.
+/// Interval, in runs, at which every unit is also stepped in every cycle, which is slow.
 const POLLED: usize = 4;
 
 #[test]

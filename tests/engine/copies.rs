@@ -1,4 +1,5 @@
-//! Copies of far lines: when a slice has one, when it loses it, and what a load costs with and without.
+//! Copies of far lines: when a slice holds one, when it is invalidated, and the latency of loads
+//! with and without.
 
 use crate::closed_forms::is_near;
 use crate::recording::Everything;
@@ -10,7 +11,7 @@ use warpmem_trace::{CacheOp, Kind};
 
 const LINK: u64 = 40;
 
-/// Two SMs, one in each partition, and loads that bypass L1.
+/// Makes a machine of two SMs, one in each partition; loads bypass L1.
 fn two_sms(overrides: &[&str]) -> Machine {
     let keys = [
         "sm.count=2",
@@ -23,36 +24,36 @@ fn two_sms(overrides: &[&str]) -> Machine {
     machine("v100", &[&NO_REFRESH, &keys[..], overrides].concat())
 }
 
-/// The first lines that are at home with SM 0 (`near`) or with SM 1.
+/// Returns the first lines whose home is in the partition of SM 0 (`near`) or of SM 1.
 fn lines(machine: &Machine, near: bool, count: usize) -> Vec<u64> {
     let map = machine.address_map().unwrap();
     let lines = (0..).map(|line| line * 128);
     lines.filter(|&line| is_near(machine, map.locate(line).slice) == near).take(count).collect()
 }
 
-/// The accesses of one SM in its own kernel: one lane, one sector each.
+/// An access of one SM in a kernel of its own: one lane, one sector.
 #[derive(Clone, Copy)]
-struct Turn {
+struct SmAccess {
     sm: usize,
     kind: Kind,
     address: u64,
 }
 
-fn turn(sm: usize, kind: Kind, address: u64) -> Turn {
-    Turn { sm, kind, address }
+fn access(sm: usize, kind: Kind, address: u64) -> SmAccess {
+    SmAccess { sm, kind, address }
 }
 
-/// Kernels one after the other, so that nothing is under way when the next begins.
-fn take_turns(machine: &Machine, turns: &[Turn]) -> RunResult {
-    let kernel = |&Turn { sm, kind, address }: &Turn| {
+/// Runs a kernel per access in sequence, so that nothing is in flight when the next begins.
+fn run_in_sequence(machine: &Machine, accesses: &[SmAccess]) -> RunResult {
+    let kernel = |&SmAccess { sm, kind, address }: &SmAccess| {
         let load = Access::load(4, vec![address]);
         let access = Access { kind, cache_op: CacheOp::Global, dest: Some(1), ..load };
-        // A CTA for each SM, so that the next kernel begins with the first one again.
+        // One CTA per SM, so that the next kernel begins with the first SM again.
         let mut ctas = vec![vec![vec![]]; 2];
         ctas[sm][0].push(Step::Memory(access));
         Kernel { ctas, ..Kernel::default() }
     };
-    let kernels: Vec<Kernel> = turns.iter().map(kernel).collect();
+    let kernels: Vec<Kernel> = accesses.iter().map(kernel).collect();
     run(machine, &write(&kernels).trace)
 }
 
@@ -60,13 +61,13 @@ fn counter(result: &RunResult, name: &str) -> u64 {
     result.counters.iter().filter(|c| c.counter == name).map(|c| c.value).sum()
 }
 
-/// Copies that were read, sectors that had none, invalidations, and copies that were dropped.
+/// Returns copies read, sectors without a copy, invalidations, and evicted copies.
 fn copies(result: &RunResult) -> [u64; 4] {
     ["copy_hits", "copy_misses", "invalidations_sent", "copies_dropped"]
         .map(|name| counter(result, name))
 }
 
-/// Reads that hit, that missed, of all slices: each counted once, where the line is at home or its copy is.
+/// Returns read hits and misses over all slices, each counted once, at the home or at the copy.
 fn reads(result: &RunResult) -> [u64; 2] {
     let sum = |of: fn(&warpmem::cache::CacheCounts) -> u64| {
         result.slices.iter().map(|slice| of(&slice.cache)).sum()
@@ -77,16 +78,16 @@ fn reads(result: &RunResult) -> [u64; 2] {
 use Kind::{Atomic, Load, Store};
 
 #[test]
-fn a_far_line_is_asked_for_once_and_read_from_the_copy_then() {
+fn a_far_line_is_requested_once_and_then_read_from_its_copy() {
     let machine = two_sms(&[]);
     let far = lines(&machine, false, 1)[0];
-    let result = take_turns(&machine, &[turn(0, Load, far); 3]);
+    let result = run_in_sequence(&machine, &[access(0, Load, far); 3]);
     assert_eq!((copies(&result), reads(&result)), ([2, 1, 0, 0], [2, 1]));
-    // The home has it for its own SM, and a line that is near has no copy.
-    let result = take_turns(&machine, &[turn(0, Load, far), turn(1, Load, far)]);
+    // The home holds it for its own SM, and a near line has no copy.
+    let result = run_in_sequence(&machine, &[access(0, Load, far), access(1, Load, far)]);
     assert_eq!((copies(&result), reads(&result)), ([0, 1, 0, 0], [1, 1]));
     let near = lines(&machine, true, 1)[0];
-    let result = take_turns(&machine, &[turn(0, Load, near); 3]);
+    let result = run_in_sequence(&machine, &[access(0, Load, near); 3]);
     assert_eq!((copies(&result), reads(&result)), ([0; 4], [2, 1]));
 }
 
@@ -95,23 +96,23 @@ fn a_change_at_home_drops_the_copy_of_its_line() {
     let machine = two_sms(&[]);
     let far = lines(&machine, false, 1)[0];
     for kind in [Store, Atomic] {
-        let turns = [turn(0, Load, far), turn(1, kind, far), turn(0, Load, far)];
-        let result = take_turns(&machine, &turns);
+        let accesses = [access(0, Load, far), access(1, kind, far), access(0, Load, far)];
+        let result = run_in_sequence(&machine, &accesses);
         assert_eq!(copies(&result), [0, 2, 1, 1], "{kind:?}");
-        // A second change finds the line without a copy, and says nothing.
-        let turns = [turn(0, Load, far), turn(1, kind, far), turn(1, kind, far)];
-        assert_eq!(copies(&take_turns(&machine, &turns)), [0, 1, 1, 1], "{kind:?}");
+        // A second change finds no copy of the line, and sends no invalidation.
+        let accesses = [access(0, Load, far), access(1, kind, far), access(1, kind, far)];
+        assert_eq!(copies(&run_in_sequence(&machine, &accesses)), [0, 1, 1, 1], "{kind:?}");
     }
-    // Another sector of the line is dropped with it: copies are followed by the line.
-    let turns = [turn(0, Load, far + 32), turn(1, Store, far), turn(0, Load, far + 32)];
-    assert_eq!(copies(&take_turns(&machine, &turns)), [0, 2, 1, 1]);
+    // Another sector of the line is dropped with it: copies are tracked per line.
+    let accesses = [access(0, Load, far + 32), access(1, Store, far), access(0, Load, far + 32)];
+    assert_eq!(copies(&run_in_sequence(&machine, &accesses)), [0, 2, 1, 1]);
 }
 
 #[test]
-fn a_home_without_the_line_does_not_know_whether_there_is_a_copy() {
+fn a_home_without_the_line_does_not_track_copies() {
     let machine = two_sms(&[]);
     let far = lines(&machine, false, 1)[0];
-    let result = take_turns(&machine, &[turn(1, Store, far)]);
+    let result = run_in_sequence(&machine, &[access(1, Store, far)]);
     assert_eq!(copies(&result), [0, 0, 1, 0]);
 }
 
@@ -120,8 +121,8 @@ fn a_remote_store_passes_the_peer_and_drops_its_copy() {
     let machine = two_sms(&[]);
     let far = lines(&machine, false, 1)[0];
     for kind in [Store, Atomic] {
-        let turns = [turn(0, Load, far), turn(0, kind, far), turn(0, Load, far)];
-        let result = take_turns(&machine, &turns);
+        let accesses = [access(0, Load, far), access(0, kind, far), access(0, Load, far)];
+        let result = run_in_sequence(&machine, &accesses);
         assert_eq!(copies(&result), [0, 2, 0, 1], "{kind:?}");
         let atomics: u64 = result.slices.iter().map(|slice| slice.cache.atomics).sum();
         assert_eq!(atomics, u64::from(kind == Atomic), "carried out once, at home");
@@ -136,7 +137,7 @@ fn overtaken_sector_is_not_replicated() {
         let load = Access::load(4, vec![far]);
         Step::Memory(Access { kind, cache_op: CacheOp::Global, ..load })
     };
-    // One behind the other, while the first is on its way; the same line is read again afterwards.
+    // Back to back, while the first is in flight; the same line is read again afterwards.
     let kernel = |kinds: &[Kind]| {
         let warp = kinds.iter().map(|&kind| access(kind)).collect();
         Kernel { ctas: vec![vec![warp], vec![vec![]]], ..Kernel::default() }
@@ -149,7 +150,7 @@ fn overtaken_sector_is_not_replicated() {
 }
 
 #[test]
-fn a_copy_takes_a_place_and_is_replaced_like_a_line() {
+fn a_copy_occupies_a_way_and_is_replaced_like_a_line() {
     // A set of two lines in each slice.
     let machine = two_sms(&["l2.cache.size_bytes=256", "l2.cache.ways=2"]);
     let map = machine.address_map().unwrap();
@@ -158,9 +159,9 @@ fn a_copy_takes_a_place_and_is_replaced_like_a_line() {
     let same: Vec<u64> =
         all.into_iter().filter(|&line| map.locate(line).slice == slice).take(3).collect();
     let [a, b, c] = same[..] else { panic!("a slice has more lines") };
-    let order = [a, b, a, c, a, b].map(|line| turn(0, Load, line));
-    // `c` takes the place of `b`, which was read less recently than `a`.
-    assert_eq!(copies(&take_turns(&machine, &order))[..2], [2, 4]);
+    let order = [a, b, a, c, a, b].map(|line| access(0, Load, line));
+    // `c` replaces `b`, which was read less recently than `a`.
+    assert_eq!(copies(&run_in_sequence(&machine, &order))[..2], [2, 4]);
 }
 
 #[test]
@@ -182,7 +183,8 @@ fn full_set_of_pending_lines_replicates_nothing() {
             let ctas = lines.map(|lines| vec![lines.iter().map(load).collect()]).to_vec();
             Kernel { ctas, ..Kernel::default() }
         };
-        // It is at home. The copy comes while the near line waits for DRAM in the one slice.
+        // The far line is in its home slice. Its copy arrives while the near line waits for DRAM in
+        // the same slice.
         let kernels =
             [kernel([&[], &[far]]), kernel([&[near.unwrap(), far], &[]]), kernel([&[far], &[]])];
         counter(&run(&machine, &write(&kernels).trace), "copy_misses")
@@ -205,16 +207,16 @@ fn peer_and_own_requests_alternate_at_the_tags() {
     assert!(4 * far.abs_diff(near) < far, "{far} and {near}");
 }
 
-/// Core cycles of a load of one sector of SM 0.
-fn load_time(machine: &Machine, before: &[Turn], address: u64) -> u64 {
-    let with = |turns: &[Turn]| take_turns(machine, turns).core_cycles;
-    let mut turns = before.to_vec();
-    turns.push(turn(0, Load, address));
-    with(&turns) - with(before)
+/// Returns the core cycles of a one-sector load of SM 0.
+fn load_time(machine: &Machine, before: &[SmAccess], address: u64) -> u64 {
+    let with = |accesses: &[SmAccess]| run_in_sequence(machine, accesses).core_cycles;
+    let mut accesses = before.to_vec();
+    accesses.push(access(0, Load, address));
+    with(&accesses) - with(before)
 }
 
-/// A miss of a copy costs a cycle of the peer until it is on the link, its flit and its data on the links, and both latencies.
-/// All clocks are alike, so that nothing waits for a cycle to begin.
+/// A copy miss takes a cycle in the peer slice before the link, the flits of request and data on
+/// the links, and both latencies. All clocks are equal, so nothing waits for a clock edge.
 #[test]
 fn a_load_without_a_copy_costs_both_links() {
     let clocks = [
@@ -225,10 +227,10 @@ fn a_load_without_a_copy_costs_both_links() {
     ];
     let machine = two_sms(&clocks);
     let (far, near) = (lines(&machine, false, 1)[0], lines(&machine, true, 1)[0]);
-    // SM 1 has read it: it is at home, and there is no copy.
-    let without = load_time(&machine, &[turn(1, Load, far)], far);
-    let with = load_time(&machine, &[turn(0, Load, far)], far);
-    let at_home = load_time(&machine, &[turn(0, Load, near)], near);
+    // SM 1 has read it: the home holds it, and there is no copy.
+    let without = load_time(&machine, &[access(1, Load, far)], far);
+    let with = load_time(&machine, &[access(0, Load, far)], far);
+    let at_home = load_time(&machine, &[access(0, Load, near)], near);
     assert_eq!(with, at_home, "a copy is as near as a line that is at home");
     let (interval, header, data) = (3, 1, 1);
     let way = |flits: u64| flits * interval + LINK;
@@ -236,7 +238,8 @@ fn a_load_without_a_copy_costs_both_links() {
     assert_eq!(without - with, 1 + way(header) + way(data) + u64::from(fill + reply));
 }
 
-/// Every sector that DRAM returns passes its home slice, and DRAM is read once though both partitions hold the sector.
+/// Every sector returned by DRAM passes its home slice, and DRAM is read once though both
+/// partitions hold the sector.
 #[test]
 fn dram_is_read_once_for_both_partitions() {
     let kernel = loads([8, 4, 8], |warp, step, lane| (warp % 4 * 8 + step) * 128 + 4 * lane);
@@ -263,7 +266,7 @@ fn narrow_partition_link_throttles_remote_reads() {
     };
     let [(fast, _), (slow, machine)] =
         ["1", "400"].map(|interval| cycles("policy.ideal=perfect-dram", interval));
-    // 1024 sectors over the links of half of the slices, one in 400 network cycles on each.
+    // 1024 sectors over the links of half of the slices, one per 400 network cycles on each.
     let links = u64::from(machine.slices() / 2);
     let clocks = &machine.clocks;
     let least = 1024 / links * 400 * u64::from(clocks.core_mhz) / u64::from(clocks.network_mhz);

@@ -1,4 +1,4 @@
-//! CTA schedulers in whole machines: their view of the SMs and their orders to them.
+//! CTA schedulers in whole machines: their view of the SMs and their control of them.
 
 use crate::trace::{Access, Kernel, Step, Warp, machine, mixed, write};
 use warpmem::gpu::cta::scheduler::CTA_SCHEDULERS;
@@ -18,7 +18,7 @@ impl RunSink for Rows {
 }
 
 impl Rows {
-    /// Core cycles of the first and the last issue of a CTA's loads.
+    /// Returns the core cycles of the first and the last issue of a CTA's loads.
     fn span(&self, cta: u32) -> (u64, u64) {
         let issues = || self.0.iter().filter(|row| row.cta == cta).map(|row| row.issue_cycle);
         (issues().min().unwrap(), issues().max().unwrap())
@@ -37,7 +37,7 @@ fn counter(result: &RunResult, policy: &str, name: &str) -> u64 {
     counters.find(|c| c.policy == policy && c.counter == name).expect("it is counted").value
 }
 
-/// Loads each of which needs the one before, from lines of their own.
+/// Makes dependent loads, each CTA from lines of its own.
 fn chase(cta: u64, loads: u64) -> Warp {
     let load = |n: u64| Access {
         dest: Some(1),
@@ -47,13 +47,13 @@ fn chase(cta: u64, loads: u64) -> Warp {
     (0..loads).map(|n| Step::Memory(load(n))).collect()
 }
 
-/// Instructions that need nothing of each other.
+/// Makes mutually independent instructions.
 fn independent(instructions: u16) -> Warp {
     let compute = |n| Step::Compute { class: OpClass::Integer, dest: 2 + n, source: 1 };
     (0..instructions).map(|n| compute(n % 200)).collect()
 }
 
-/// Four CTAs fit on the one SM.
+/// Makes a machine of one SM that holds four CTAs.
 fn one_sm(policy: &str, overrides: &[&str]) -> Machine {
     let policy = format!("policy.cta_scheduler={policy}");
     machine(
@@ -69,7 +69,7 @@ fn memory_stalled_ctas_pause_except_the_oldest() {
         run(&one_sm(policy, &[]), (0..4).map(|cta| vec![chase(cta, 12)]).collect());
     let [first, second, third, _] = [0, 1, 2, 3].map(|cta| rows.span(cta));
     assert!(second.0 < 500 && first.1 > 1500, "both start, half of what fits, and last: {first:?}");
-    // The decision after the first whole period, and before it one instruction may just have issued.
+    // The decision follows the first whole period; one instruction may have issued before it.
     let paused =
         rows.0.iter().filter(|row| row.cta == 1 && (1001..=first.1).contains(&row.issue_cycle));
     assert_eq!(paused.count(), 0);
@@ -79,7 +79,7 @@ fn memory_stalled_ctas_pause_except_the_oldest() {
 }
 
 #[test]
-fn ctas_that_compute_get_company() {
+fn compute_bound_sms_receive_more_ctas() {
     let policy = "dyncta(period=100,t_idle=100000,t_mem_low=50,t_mem_high=90)";
     let ctas: Vec<Vec<Warp>> = (0..8).map(|_| vec![independent(400)]).collect();
     let (result, _) = run(&one_sm(policy, &[]), ctas);
@@ -88,8 +88,8 @@ fn ctas_that_compute_get_company() {
 }
 
 #[test]
-fn sms_without_a_warp_in_a_kernel_get_more() {
-    // One CTA runs, on the first of two SMs.
+fn idle_sms_receive_more_ctas() {
+    // A single CTA runs, on the first of two SMs.
     let policy = "dyncta(period=100,t_idle=50,t_mem_low=0,t_mem_high=100000)";
     let machine = one_sm(policy, &["sm.count=2"]);
     let (result, _) = run(&machine, vec![vec![chase(0, 6)]]);
@@ -100,7 +100,8 @@ fn sms_without_a_warp_in_a_kernel_get_more() {
     );
 }
 
-/// Four equal CTAs: when the first ends, a greedy scheduler has most of the second left, a fair one nothing.
+/// Four equal CTAs: when the first ends, most of the second remains under a greedy scheduler, and
+/// nothing under a fair one.
 #[test]
 fn cta_limit_follows_the_instructions_issued_per_cta() {
     let ctas: Vec<Vec<Warp>> = (0..12).map(|_| vec![independent(200)]).collect();
@@ -125,7 +126,8 @@ fn every_cta_runs_under_every_scheduler() {
     }
 }
 
-/// Under every warp scheduler, paused warps neither block the others nor need a step that the SM does not request.
+/// Under every warp scheduler, paused warps neither block the others nor need a step that the SM
+/// does not request.
 #[test]
 fn ctas_pause_and_resume_under_every_warp_scheduler() {
     let few = ["two-level(warps=2)", "two-level-active(warps=2)", "swl(warps=1)"];

@@ -1,4 +1,4 @@
-//! The same trace on the same machine gives the same result, whatever else is different.
+//! The same trace on the same machine gives the same result, regardless of the environment.
 
 use crate::recording::Everything;
 use crate::trace::{machine, mixed, run, write, write_with};
@@ -21,7 +21,7 @@ fn concurrent_runs_are_independent() {
             assert_eq!(result.fingerprint(), first.fingerprint());
         }
     });
-    // Four machines, four results: the fingerprint tells them apart.
+    // Four machines, four results: the fingerprint distinguishes them.
     let mut fingerprints: Vec<u64> = alone.iter().map(|result| result.fingerprint()).collect();
     fingerprints.sort_unstable();
     fingerprints.dedup();
@@ -42,7 +42,7 @@ fn the_layout_of_the_trace_does_not_matter() {
     assert!(results[0] == results[1] && results[0] == results[2]);
 }
 
-/// On whole presets, whose phases have units enough to be shared among threads.
+/// Runs whole presets, whose phases have enough units to be split among threads.
 #[test]
 fn the_number_of_threads_does_not_matter() {
     let file = write(&[mixed(120, 4, 1 << 22), mixed(20, 4, 1 << 16)]);

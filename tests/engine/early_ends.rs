@@ -20,7 +20,7 @@ fn issued(result: &RunResult) -> Vec<u64> {
 fn instruction_limit_ends_a_launch_and_starts_the_next() {
     let result = limited(200, &[]);
     let &[first, short, last] = issued(&result).as_slice() else { panic!("three kernels") };
-    // Beyond the limit there are the records that warps are at.
+    // Beyond the limit only the current record of each warp issues.
     assert!((LIMIT..200 * 8 * 10).contains(&first), "{first}");
     assert!(last >= LIMIT, "{last}");
     assert!(short < LIMIT, "{short}: the whole of a short one");
@@ -30,7 +30,7 @@ fn instruction_limit_ends_a_launch_and_starts_the_next() {
 }
 
 #[test]
-fn all_that_was_sent_comes_back() {
+fn every_request_of_an_ended_launch_returns() {
     // `run` checks the queues, and the counts of SMs against those of kernels.
     let all = ["run.concurrent_kernels=true", "policy.cta_scheduler=dyncta"];
     for overrides in [&[][..], &all] {

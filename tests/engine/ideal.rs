@@ -1,4 +1,5 @@
-//! Ideal machines: what is left when a part is perfect, and that nothing is lost by it.
+//! Ideal machines: the remaining cost when a part is perfect, and that an ideal part never slows a
+//! run.
 
 use crate::closed_forms::{HOPS, Place, cache_op, chase, check_chases, load_time, slices};
 use crate::trace::{Kernel, NO_REFRESH, loads, machine, mixed, run, write};
@@ -17,7 +18,7 @@ fn dram_commands(result: &RunResult) -> u64 {
     banks.map(|bank| bank.reads + bank.writes + bank.activations).sum()
 }
 
-/// Every load of a chase whose data lie in a row of their own each is found at `found`.
+/// Checks that every load of a chase through distinct DRAM rows hits at `found`.
 fn check_found(ideal: &str, found: Place) {
     for preset in preset_names() {
         for off in ["", "l1.enabled=false", "l2.enabled=false"] {
@@ -40,12 +41,12 @@ fn with_a_perfect_l1_every_load_costs_the_latency_of_l1() {
 }
 
 #[test]
-fn with_a_perfect_l2_every_load_costs_the_way_to_a_slice_and_back() {
+fn with_a_perfect_l2_every_load_costs_the_round_trip_to_a_slice() {
     check_found("policy.ideal=perfect-l2", Place::L2);
 }
 
 #[test]
-fn with_infinite_bandwidth_a_packet_costs_its_way_and_one_cycle() {
+fn with_infinite_bandwidth_a_packet_costs_its_hops_and_one_cycle() {
     for preset in preset_names() {
         let ideal = ["policy.ideal=infinite-bandwidth-noc"];
         check_chases(&machine(preset, &[&NO_REFRESH[..], &ideal].concat()), preset);
@@ -79,7 +80,7 @@ fn with_a_perfect_l2_nothing_goes_to_dram_and_every_packet_hits() {
     }
 }
 
-/// Traces that wait for what the modes make perfect, in turn.
+/// Returns traces that are each limited by a part made ideal by some mode.
 fn traces() -> [(&'static str, Kernel); 4] {
     let scattered = |n: u64| n.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 20 & ((1 << 24) - 1) & !3;
     [
@@ -93,7 +94,8 @@ fn traces() -> [(&'static str, Kernel); 4] {
     ]
 }
 
-/// Runs every trace on every preset, as configured and with each ideal mode; `check` gets a label and both cycle counts.
+/// Runs every trace on every preset, as configured and with each ideal mode; `check` gets a label
+/// and both cycle counts.
 fn compare(ideals: &[&str], overrides: &[&str], check: impl Fn(&str, u64, u64)) {
     for (name, kernel) in traces() {
         let file = write(&[kernel]);
@@ -110,7 +112,8 @@ fn compare(ideals: &[&str], overrides: &[&str], check: impl Fn(&str, u64, u64)) 
     }
 }
 
-/// Where routers do not limit. Where they do, replies that come sooner may meet worse: `docs/policies/perfect-l2.md`.
+/// Excludes networks with contention, where earlier replies may conflict more:
+/// `docs/policies/perfect-l2.md`.
 #[test]
 fn no_perfect_memory_is_slower_behind_a_network_without_contention() {
     let ideals = ["perfect-l1", "perfect-l2", "perfect-dram"];

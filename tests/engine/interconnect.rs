@@ -12,14 +12,15 @@ use warpmem::record::request_convoy;
 use warpmem::sim::RowId;
 use warpmem_trace::Kind;
 
-/// Rules that hold grants.
+/// Arbiters that hold grants.
 const HOLDING: [&str; 3] = ["hold-grant", "row-matching-hold-grant", "hash-matching-hold-grant"];
 
-/// The crossbar in its two forms.
+/// The crossbar in both forms.
 const ONE_STAGE: &str = "policy.topology=crossbar";
 const ROUTER: &str = "policy.topology=crossbar(form=router)";
 
-/// Two SMs and one channel. A request takes two network cycles, so that the next of its SM is there when they end.
+/// Makes a machine of two SMs and one channel. A request takes two network cycles, so that its SM's
+/// next request has arrived when they end.
 fn two_sms(topology: &str, scheduler: &str, arbiter: &str) -> Machine {
     let scheduler = format!("policy.dram_scheduler={scheduler}");
     let arbiter = format!("policy.arbiter={arbiter}");
@@ -28,7 +29,8 @@ fn two_sms(topology: &str, scheduler: &str, arbiter: &str) -> Machine {
     machine("li2015", &[&shape[..], &wires, &[topology, &scheduler, &arbiter]].concat())
 }
 
-/// For each SM a warp that loads at once two lines of each of its rows, all in one bank.
+/// Makes a trace with a warp per SM that loads two lines of each of its rows together, all in one
+/// bank.
 fn row_by_row(machine: &Machine, rows: &[&[u32]]) -> TraceFile {
     let map = machine.address_map().unwrap();
     let bank = map.locate(0).bank;
@@ -57,7 +59,7 @@ fn opened(machine: &Machine, rows: &[&[u32]]) -> Vec<u32> {
     activations.map(|command| command.row).collect()
 }
 
-/// Yuan 2009, Figure 4: two cores with two requests each, to a row of its own.
+/// Yuan 2009, Figure 4: two cores with two requests each, each core to its own row.
 #[test]
 fn round_robin_pays_the_row_switch_three_times_and_hold_grant_once() {
     let rows: [&[u32]; 2] = [&[0], &[1]];
@@ -73,7 +75,7 @@ fn round_robin_pays_the_row_switch_three_times_and_hold_grant_once() {
 
 #[test]
 fn grants_are_held_for_as_long_as_rows_match() {
-    // Rows 0 and 3 have a hash of one bit in common.
+    // Rows 0 and 3 share a one-bit hash.
     let rows: [&[u32]; 2] = [&[0, 3], &[1]];
     for form in [ONE_STAGE, ROUTER] {
         let opened = |rule| opened(&two_sms(form, "fcfs", rule), &rows);
@@ -86,7 +88,7 @@ fn grants_are_held_for_as_long_as_rows_match() {
     }
 }
 
-/// Requests and the rows that they changed to, as they leave the request network.
+/// Returns the requests and their row changes, as they leave the request network.
 fn after_network(arbiter: &str, file: &TraceFile) -> (u64, u64) {
     let arbiter = format!("policy.arbiter={arbiter}");
     let machine = machine("li2015", &["l1.enabled=false", &arbiter]);
@@ -99,7 +101,7 @@ fn after_network(arbiter: &str, file: &TraceFile) -> (u64, u64) {
 
 #[test]
 fn rows_of_streams_stay_together_where_grants_are_held() {
-    // Each warp streams through memory of its own.
+    // Each warp streams through its own memory.
     let streams = loads([30, 2, 16], |warp, step, lane| warp << 20 | step << 9 | lane << 4);
     let file = write(&[streams]);
     let (requests, parted) = after_network("round-robin", &file);
@@ -111,8 +113,9 @@ fn rows_of_streams_stay_together_where_grants_are_held() {
     }
 }
 
-/// A warp for each SM of `rtx2060s` that copies tiles of 32 rows of 128 bytes, one behind the other. The rows
-/// of a tile, and the tiles that the warps copy at a time, differ by multiples of 4 KiB.
+/// Makes a trace with a warp per SM of `rtx2060s` that copies tiles of 32 rows of 128 bytes in
+/// sequence. The rows of a tile, and the tiles copied concurrently by the warps, differ by
+/// multiples of 4 KiB.
 fn tiles() -> TraceFile {
     let tile = |sm: u64, tile: u64| Access {
         kind: Kind::AsyncCopy,
@@ -150,7 +153,7 @@ fn a_hot_spot_is_no_convoy() {
     assert!(request_convoy(&result).unwrap() < 0.1);
 }
 
-/// A run between ports of one place.
+/// Runs with ports of one entry.
 fn squeezed(policies: &[&str], file: &TraceFile) -> RunResult {
     let narrow = ["network.input_buffer=1", "network.output_buffer=1", "l1.enabled=false"];
     // A ring needs two virtual channels.
@@ -158,7 +161,7 @@ fn squeezed(policies: &[&str], file: &TraceFile) -> RunResult {
     run(&machine("li2015", &[&narrow[..], &channels, policies].concat()), &file.trace)
 }
 
-/// Packets of the request and reply networks.
+/// Returns the packets of the request and reply networks.
 fn packets(policies: &[&str], file: &TraceFile) -> [u64; 2] {
     let result = squeezed(policies, file);
     [0, 1].map(|network| result.networks[network].sources.iter().map(|node| node.packets).sum())
@@ -184,7 +187,7 @@ fn every_arbiter_and_allocator_returns_every_reply() {
 }
 
 #[test]
-fn chance_goes_the_same_way_again() {
+fn random_policies_are_repeatable() {
     let file = write(&[mixed(12, 5, 1 << 18)]);
     let policies = [ROUTER, "policy.arbiter=random", "network.allocator=pim"];
     assert_eq!(squeezed(&policies, &file), squeezed(&policies, &file));

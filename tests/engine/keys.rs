@@ -1,4 +1,5 @@
-//! No configuration key without effect: each is changed once, and some count of a run must follow.
+//! Every configuration key has an effect: each is changed once, and some count of a run must
+//! change.
 
 use crate::clusters::exchange;
 use crate::trace::{Access, Kernel, Step, machine, mixed, run, write};
@@ -8,7 +9,7 @@ use warpmem::machine::Machine;
 use warpmem::record::{RunKey, run_row_json};
 use warpmem_trace::{Barrier, CacheOp, Eviction, Kind, L2Policy, OpClass, Space};
 
-/// Keys that no count can follow, and why; `docs/machines.md` says so too.
+/// Keys that cannot change any count, with reasons; also listed in `docs/machines.md`.
 const WITHOUT_EFFECT: &[(&str, &str)] = &[
     ("name", "a name for tables"),
     ("description", "a text for people"),
@@ -16,12 +17,13 @@ const WITHOUT_EFFECT: &[(&str, &str)] = &[
     ("dram.timing.tccdr", "no machine with stacks yet"),
 ];
 
-/// Keys that only energy follows.
+/// Returns whether a key changes only energy.
 fn is_of_energy(key: &str) -> bool {
     key == "dram.devices" || key.starts_with("dram.power.") || key.starts_with("energy.")
 }
 
-/// A change of one key: preset, overrides before and after it, and the change itself with what it must bring along.
+/// A change of one key: preset, overrides before and after it, and the change itself with required
+/// companions.
 struct Change {
     preset: &'static str,
     context: &'static str,
@@ -40,17 +42,17 @@ const fn of(preset: &'static str, change: &'static str) -> Change {
     Change { preset, context: "", change }
 }
 
-/// All of li2015 that per-bank refresh needs; it has none itself.
+/// Prerequisites of per-bank refresh on li2015, which has none itself.
 const REFRESHED_BANK_BY_BANK: &str =
     "dram.timing.trefipb=100 dram.timing.trfcpb=50 dram.timing.trrefd=10 dram.power.idd5pb=500";
 
-/// Override that sectored lines require.
+/// Override required by sectored lines.
 const SECTORED: &str = "l2.cache.write_allocate=fetch-on-write";
 
-/// Energies that can be scaled.
+/// Energies to scale.
 const WITH_ENERGIES: &str = "energy.table=accelwattch-volta";
 
-/// The first word of each change names the key.
+/// Changes; the first word of each names the key.
 const CHANGES: &[Change] = &[
     change("clocks.core_mhz=1300"),
     change("clocks.network_mhz=1300"),
@@ -287,8 +289,8 @@ const CHANGES: &[Change] = &[
     within(WITH_ENERGIES, "energy.constant_permille=500"),
 ];
 
-/// Instructions that [`mixed`] lacks: compute of every class, constant and shared loads, lanes that reduce to one
-/// address, a copy that bypasses L1, evict-last lines, a barrier.
+/// Makes instructions that [`mixed`] lacks: compute of every class, constant and shared loads,
+/// lanes that reduce to one address, a copy that bypasses L1, evict-last lines, a barrier.
 fn on_chip() -> Kernel {
     let access = |kind, space, stride: u64| {
         let load = Access::load(4, (0..32).map(|lane| lane * stride).collect());
@@ -302,7 +304,7 @@ fn on_chip() -> Kernel {
     };
     let mut warp = Vec::new();
     for class in OpClass::ALL {
-        // Two that depend on each other, and two that do not.
+        // Two dependent instructions, and two independent ones.
         for (dest, source) in [(1, 1), (1, 1), (3, 8), (4, 8)] {
             warp.push(Step::Compute { class, dest, source });
         }
@@ -330,7 +332,7 @@ fn on_chip() -> Kernel {
 
 struct Outcome {
     counts: RunResult,
-    /// Of DRAM, and of the GPU where it is known.
+    /// Energy of DRAM, and of the GPU where known.
     energy: [Option<f64>; 2],
 }
 

@@ -1,4 +1,4 @@
-//! Accesses that say how long their lines are to stay in L2.
+//! Accesses with L2 eviction policies.
 
 use crate::trace::{Access, Kernel, Step, Warp, machine, run, write};
 use warpmem::gpu::results::RunResult;
@@ -14,7 +14,7 @@ fn all(eviction: Eviction) -> Policy {
     Some(L2Policy::of_all(eviction))
 }
 
-/// A warp accesses lines one after the other, and each waits for the one before.
+/// Makes a warp that accesses lines in sequence, each access depending on the previous one.
 fn chase(kind: Kind, policy: Policy, lines: impl IntoIterator<Item = u64>) -> Warp {
     let access = |line: u64| {
         let load = Access::load(4, vec![128 * line]);
@@ -63,7 +63,7 @@ fn outcome_of(overrides: &[&str], kernels: &[Kernel]) -> RunResult {
     run(&machine("li2015", &[&keys, overrides].concat()), &file.trace)
 }
 
-/// Others than those that are read again.
+/// Returns lines other than those that are read again.
 fn stream() -> std::ops::Range<u64> {
     100..100 + 3 * LINES
 }
@@ -81,7 +81,7 @@ fn evict_last_lines_survive_a_stream() {
 }
 
 #[test]
-fn a_share_of_the_lines_is_kept() {
+fn a_fraction_of_the_lines_is_evict_last() {
     let policy = L2Policy { sixteenths: 8, ..L2Policy::of_all(Eviction::Last) };
     let kept = (0..8).filter(|&line| policy.of_line(line) == Eviction::Last).count() as u64;
     assert!((1..8).contains(&kept));
@@ -93,7 +93,7 @@ fn a_share_of_the_lines_is_kept() {
 fn accesses_of_all_kinds_have_their_lines_kept() {
     for kind in [Kind::Prefetch, Kind::Store, Kind::Atomic, Kind::Reduction, Kind::AsyncCopy] {
         let begin = chase(kind, all(Eviction::Last), 0..8);
-        // Until what nothing waits for is there.
+        // Waits for all outstanding accesses.
         let waits = vec![Step::Fence, Step::WaitAsync];
         let parts = [begin, waits, reads(None, stream()), reads(None, 0..8)];
         let without = [&parts[..3], &[Warp::new()]].concat();
@@ -124,9 +124,9 @@ fn evict_normal_access_releases_a_kept_line() {
     assert_eq!(again(all(Eviction::First)), first + 8);
 }
 
-/// Kernels of one warp: lines are kept, others follow, and the first are read again.
+/// Kernels of one warp: persisting lines are filled, others follow, and the first are read again.
 #[test]
-fn kept_lines_are_as_others_after_a_reset() {
+fn a_reset_makes_persisting_lines_normal() {
     let misses = |reset_before: Option<usize>| {
         let parts = [reads(all(Eviction::Last), 0..8), reads(None, stream()), reads(None, 0..8)];
         let kernel = |(number, part)| Kernel {
@@ -179,7 +179,7 @@ fn allocate_on_fill_keeps_evict_last_lines() {
     assert_eq!(again(None), again(all(Eviction::Last)) + 8);
 }
 
-/// Of two slices, each keeps lines of its own and copies of the other's, until a reset.
+/// Each of two slices keeps its own lines and copies of the other's, until a reset.
 #[test]
 fn copies_of_far_lines_are_kept() {
     let hits = |policy, resets_l2| {

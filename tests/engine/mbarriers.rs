@@ -1,4 +1,4 @@
-//! Mbarriers: who waits for whom, for how long, and for copies.
+//! Mbarriers: waits for arrivals and copies, and their latency.
 
 use crate::trace::{Access, Kernel, NO_REFRESH, Step, Warp, machine, run, write};
 use warpmem::machine::Machine;
@@ -21,7 +21,7 @@ fn two_sms(overrides: &[&str]) -> Machine {
     machine("v100", &[&NO_REFRESH, &keys[..], overrides].concat())
 }
 
-/// An access of one lane.
+/// Makes an access of one lane.
 fn lane(kind: Kind, space: Space, address: u64) -> Access {
     Access { kind, space, width: 8, ..Access::load(8, vec![address]) }
 }
@@ -50,7 +50,7 @@ fn work(count: usize) -> Warp {
     vec![Step::Compute { class: OpClass::Integer, dest: 1, source: 1 }; count]
 }
 
-/// A copy of `bytes` from memory that signals an mbarrier.
+/// Makes a copy of `bytes` from memory that signals an mbarrier.
 fn copy(bytes: u32, signal: u32) -> Step {
     let from =
         Access { kind: Kind::AsyncCopy, cache_op: CacheOp::Global, ..Access::load(bytes, vec![0]) };
@@ -61,7 +61,7 @@ fn chain(parts: &[Warp]) -> Warp {
     parts.concat()
 }
 
-/// A CTA; its first warp begins the mbarriers before the others pass the barrier.
+/// Makes a CTA whose first warp initializes the mbarriers before the others pass the barrier.
 fn cta(inits: &[Step], warps: &[Warp]) -> Vec<Warp> {
     let begin = |number: usize| if number == 0 { inits.to_vec() } else { vec![] };
     let warps = warps.iter().enumerate();
@@ -80,8 +80,8 @@ fn cycles(machine: &Machine, ctas: Vec<Vec<Warp>>) -> u64 {
     run(machine, &write(&[Kernel { ctas, ..Kernel::default() }]).trace).core_cycles
 }
 
-/// Producers and consumers of two stages that signal each other, with copies, over and over; the first CTA of a
-/// pair also sends to the second.
+/// Makes producers and consumers of two stages that signal each other repeatedly, with copies; the
+/// first CTA of a pair also sends to the second.
 pub fn pipeline(pairs: usize) -> Kernel {
     let (full, empty) = (|stage: u64| 8 * stage, |stage: u64| 64 + 8 * stage);
     let inits: Warp =
@@ -93,7 +93,8 @@ pub fn pipeline(pairs: usize) -> Kernel {
             let from = Access { kind: Kind::AsyncCopy, cache_op: CacheOp::Global, ..from };
             let signal = Mbarrier::Signal { offset: full(stage) as u32 };
             let copy = Step::Mbarrier(signal, Box::new(Step::CopyTo(destinations, from)));
-            // The first time, nothing is to be emptied: the phase before the first.
+            // In the first round nothing needs to be emptied: it waits for the phase before the
+            // first.
             [wait(empty(stage), !parity), expect(full(stage), 1, 400), copy]
         };
         rounds().flat_map(round).collect()
@@ -121,7 +122,7 @@ pub fn pipeline(pairs: usize) -> Kernel {
 }
 
 #[test]
-fn a_warp_waits_until_all_have_arrived() {
+fn a_wait_blocks_until_all_have_arrived() {
     let machine = two_sms(&[]);
     let with = |producer: usize, arrivals: usize| {
         let late = chain(&[work(producer), vec![arrive(0); arrivals]]);
@@ -140,13 +141,14 @@ fn wait_on_a_complete_phase_does_not_block() {
     let machine = two_sms(&[]);
     let warp = |wait: Option<Step>| chain(&[wait.into_iter().collect(), work(50)]);
     let with = |wait| cycles(&machine, vec![cta(&[init(0, 1)], &[warp(wait), work(400)])]);
-    // Before the first phase, that of the other parity is complete.
+    // Before the first phase completes, the phase of the other parity counts as complete.
     assert_eq!(with(Some(wait(0, true))), with(None));
-    // Nobody has begun this one.
+    // This one is uninitialized.
     assert_eq!(with(Some(wait(64, false))), with(None));
 }
 
-/// The wait reads the mbarrier once; what makes its phase complete lets the warp go in that cycle.
+/// The wait reads the mbarrier once; the arrival that completes its phase resumes the warp in that
+/// cycle.
 #[test]
 fn wait_ends_when_the_banks_serve_the_arrival() {
     let machine = two_sms(&[]);
@@ -156,8 +158,8 @@ fn wait_ends_when_the_banks_serve_the_arrival() {
         cycles(&machine, vec![cta(&[init(0, 1), init(8, 1)], &[ping, pong])])
     };
     let per_round = (round(30) - round(10)) / 20;
-    // Each side: the arrival goes from the scheduler to the banks in a cycle, and the warp that it lets go issues in
-    // the next, unless its own wait is still at the banks.
+    // On each side, the arrival takes a cycle from the scheduler to the banks, and the resumed warp
+    // issues in the next, unless its own wait is still at the banks.
     let serial = 2 * 2;
     let read = 11 + 1;
     assert!((serial..=2 * (read + 2)).contains(&per_round), "{per_round}");
@@ -179,7 +181,7 @@ fn lanes_arrive_separately_and_drops_lower_the_expected_count() {
         (64, vec![dropped.clone(), all.clone()], vec![all]),
         (33, vec![dropped, arrive(0)], vec![arrive(0)]),
     ] {
-        // The waiting warp sees the end of either phase.
+        // The waiting warp observes the end of both phases.
         let steps = chain(&[first, work(100), second]);
         let waiting = vec![wait(0, false), wait(0, true)];
         cycles(&machine, vec![cta(&[init(0, arrivals)], &[steps, waiting])]);
@@ -240,7 +242,7 @@ fn in_other(kind: Kind, offset: u32) -> Access {
     lane(kind, Space::Cluster, ClusterAddress { rank: 1, offset }.encode())
 }
 
-/// A cluster of two CTAs whose mbarriers have begun when the given warps do.
+/// Runs a cluster of two CTAs whose mbarriers are initialized before the given warps start.
 fn two_ctas(machine: &Machine, arrivals: u32, warps: [Warp; 2]) -> u64 {
     let meet = vec![Step::ClusterArrive, Step::ClusterWait];
     let ctas =
@@ -257,13 +259,13 @@ fn remote_arrivals_and_data_cross_the_cluster_network() {
     let far = two_sms(&["cluster.latency=220"]);
     let with = |machine: &Machine, step: Step| two_ctas(machine, 1, [vec![step], waiting()]);
     assert_eq!(with(&far, remote.clone()) - with(&near, remote), 200);
-    // A store that signals brings its own bytes.
+    // A signalling store delivers its own bytes.
     let signal = Mbarrier::Signal { offset: 0 };
     let store = about(signal, in_other(Kind::Store, 512));
     let receiver = || chain(&[vec![expect(0, 1, 8)], waiting()]);
     let with = |machine: &Machine, steps: Warp| two_ctas(machine, 1, [steps, receiver()]);
     assert_eq!(with(&far, vec![store.clone()]) - with(&near, vec![store]), 200);
-    // So does a copy of several messages: only the last lets the warp go.
+    // Likewise a copy of several messages: only the last resumes the warp.
     let wide = Access { width: 8192, ..in_other(Kind::AsyncCopy, 512) };
     let wide = about(signal, wide);
     let receiver = |bytes| chain(&[vec![expect(0, 1, bytes)], waiting()]);
@@ -272,7 +274,7 @@ fn remote_arrivals_and_data_cross_the_cluster_network() {
     assert_eq!(with(&narrow_port) - with(&near), 8192 / 8 - 8192 / 32);
 }
 
-/// Both CTAs wait for the data that one requests.
+/// Both CTAs wait for data requested by one of them.
 #[test]
 fn multicast_copy_signals_each_cta_on_arrival() {
     let receiver = |bytes| chain(&[vec![expect(0, 1, bytes), wait(0, false)], work(400)]);

@@ -1,4 +1,4 @@
-//! How fast DRAM goes behind a whole machine, and that its commands are legal.
+//! DRAM throughput behind a whole machine, and legality of its commands.
 
 use crate::trace::{NO_REFRESH, loads, machine, mixed, run, write};
 use warpmem::dram::CommandKind;
@@ -8,7 +8,7 @@ use warpmem::gpu::engine::Simulation;
 use warpmem::gpu::results::RunResult;
 use warpmem::machine::{Machine, preset_names};
 
-/// Every scheduler, and the options of FR-FCFS that change commands.
+/// Returns every scheduler, and the options of FR-FCFS that change commands.
 fn schedulers() -> Vec<String> {
     let names = SCHEDULERS.entries.iter().map(|entry| entry.info.name);
     let options = ["page=closed", "row_hit_cap=2", "banks=stepping,picks_per_cycle=1"];
@@ -22,13 +22,14 @@ fn with_scheduler(preset: &str, scheduler: &str, overrides: &[&str]) -> Machine 
     machine(preset, &all)
 }
 
-/// Presets whose networks carry, and whose L1s wait for, what DRAM gives: there DRAM is what bounds.
+/// Returns the presets limited by DRAM: their networks carry, and their L1s can track, the full
+/// DRAM bandwidth.
 fn bound_by_dram() -> impl Iterator<Item = &'static str> {
     preset_names().filter(|preset| {
         let machine = machine(preset, &[]);
         let l1 = &machine.l1.cache;
         let waits_for = u64::from(machine.sm.count * l1.mshr_entries * l1.sector_bytes);
-        // The 512 of an L1 of b200 are enough for 70 % of the peak.
+        // The 512 MSHRs of an L1 of b200 suffice for 70 % of the peak.
         let is_one_part = machine.policy.topology == "crossbar" && !machine.l2.copies;
         is_one_part && waits_for >= bytes_of_a_load_time(&machine)
     })
@@ -37,10 +38,10 @@ fn bound_by_dram() -> impl Iterator<Item = &'static str> {
 #[test]
 fn dram_commands_of_whole_machines_are_legal() {
     let file = write(&[mixed(8, 16, 1 << 22)]);
-    // Slices so small that dirty lines leave them all the time.
+    // Slices so small that dirty lines are evicted constantly.
     let small = ["l2.cache.size_bytes=1024", "l2.cache.ways=1"];
     for preset in preset_names() {
-        // One is enough where only what lies above DRAM is another.
+        // One scheduler suffices where presets differ only above DRAM.
         let schedulers = match bound_by_dram().any(|other| other == preset) {
             true => schedulers(),
             false => vec!["fr-fcfs".to_owned()],
@@ -61,7 +62,7 @@ fn dram_commands_of_whole_machines_are_legal() {
     }
 }
 
-/// The log has the commands that were counted, reads, writes and refreshes among them.
+/// Checks that the log holds all counted commands, including reads, writes and refreshes.
 fn assert_log_is_whole(
     machine: &Machine,
     result: &RunResult,
@@ -83,7 +84,7 @@ fn assert_log_is_whole(
     assert_eq!(logged(CommandKind::Ref) > 0, machine.dram.timing.trefi > 0, "{context}");
 }
 
-/// Bytes that DRAM gives in the time of one load.
+/// Returns the bytes that DRAM delivers during one load latency.
 fn bytes_of_a_load_time(machine: &Machine) -> u64 {
     let latency = machine.l1.latency + machine.l2.input_latency + machine.l2.to_dram_latency;
     machine.peak_bytes_per_second() * u64::from(latency + 100)
@@ -100,8 +101,8 @@ fn loads_in_flight(machine: &Machine) -> u64 {
     }
 }
 
-/// Reads `lines` lines of 128 bytes in `order`, one warp per line, sector by sector. With more loads in flight, each
-/// warp of a CTA reads that many lines, interleaved over the warps.
+/// Reads `lines` lines of 128 bytes in `order`, one warp per line, sector by sector. With more
+/// loads in flight, each warp of a CTA reads that many lines, interleaved over the warps.
 fn read_lines(machine: &Machine, lines: u64, order: impl Fn(u64) -> u64) -> RunResult {
     let sector = u64::from(machine.l2.cache.sector_bytes);
     let steps = loads_in_flight(machine);
@@ -113,7 +114,7 @@ fn read_lines(machine: &Machine, lines: u64, order: impl Fn(u64) -> u64) -> RunR
     run(machine, &write(&[kernel]).trace)
 }
 
-/// One of 2^20 sectors, without any order.
+/// Returns one of 2^20 sectors in pseudo-random order.
 fn scattered(n: u64) -> u64 {
     n.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 44
 }
@@ -127,11 +128,13 @@ fn share_of_peak(machine: &Machine, bytes: u64, core_cycles: u64) -> f64 {
 
 #[test]
 fn sequential_reads_approach_peak_bandwidth_and_random_reads_do_not() {
-    // Long beside the ends of the two runs: which SM begins moves those by 20 cycles, as much as 5 % of 1 << 12 lines.
+    // Long relative to the start and end of the two runs: the order of the SMs shifts those by 20
+    // cycles, up to 5 % for 1 << 12 lines.
     let in_order = ["fcfs", "banked-fifo", "sms"];
     for preset in bound_by_dram() {
-        // The many channels of HBM3 would get too few lines each. With a long path to DRAM, start and end of the run
-        // weigh more (warped-mc on `rtx3070`: 0.947, 0.954 and 0.976 of 1 << 14, 15 and 16 lines).
+        // The many channels of HBM3 would get too few lines each. With a long path to DRAM, start
+        // and end of the run weigh more (warped-mc on `rtx3070`: 0.947, 0.954 and 0.976 for 1 <<
+        // 14, 15 and 16 lines).
         let any = machine(preset, &[]);
         let way = u64::from(any.l2.to_dram_latency) * u64::from(any.clocks.dram_mhz)
             / u64::from(any.clocks.core_mhz);
@@ -139,26 +142,27 @@ fn sequential_reads_approach_peak_bandwidth_and_random_reads_do_not() {
         for scheduler in schedulers() {
             let mut machine = with_scheduler(preset, &scheduler, &NO_REFRESH);
             if machine.dram.pseudo_channels > 1 {
-                // They share the queue, so not every column finds one of another bank group to go in between: without
-                // this FR-FCFS reaches 0.93.
+                // Pseudo channels share the queue, so not every column command finds one of another
+                // bank group to interleave with: without this FR-FCFS reaches 0.93.
                 machine.dram.timing.tccdl = machine.dram.timing.tccds;
             }
             let cycles = |lines| read_lines(&machine, lines, |sector| sector).core_cycles;
             let sequential = cycles(lines);
-            // The second half of the stream: without the time in which the first line is on its way.
+            // The second half of the stream excludes the latency of the first line.
             let half = cycles(lines / 2);
             let share = share_of_peak(&machine, 64 * lines, sequential - half);
-            // These three keep to some order of arrival, of the channel, a bank or an SM, and not to rows (least of all
-            // `fcfs` on `v100`: 0.59 to 0.61, by which SM begins and how long the stream is); in the order of addresses,
-            // one pseudo channel after the other has data.
+            // These three follow some order of arrival, of the channel, a bank or an SM, and not
+            // rows (the lowest is `fcfs` on `v100`: 0.59 to 0.61, depending on the first SM and the
+            // length of the stream); in address order, the pseudo channels transfer data one after
+            // the other.
             let least = match in_order.contains(&&*scheduler) {
                 true => 0.55 / f64::from(machine.dram.pseudo_channels),
-                // 410 lines for each channel: the ends of the runs weigh more.
+                // 410 lines per channel: the ends of the runs weigh more.
                 false if machine.dram.pseudo_channels > 1 => 0.9,
                 false => 0.95,
             };
             assert!(share >= least, "{preset}, {scheduler}: {share}");
-            // The half is the difference of two runs, which end differently; the peak bounds each run.
+            // The half is the difference of two runs with different ends; the peak bounds each run.
             assert!(share_of_peak(&machine, 128 * lines, sequential) < 1.0);
             assert!(share_of_peak(&machine, 64 * lines, half) < 1.0);
             let random = read_lines(&machine, lines / 8, scattered).core_cycles * 8;
@@ -170,7 +174,8 @@ fn sequential_reads_approach_peak_bandwidth_and_random_reads_do_not() {
     }
 }
 
-/// Half of the reads go to the other partition and back. The stream is longer, as the ends of the runs are.
+/// Half of the reads cross to the other partition and back. The stream is longer because the ends
+/// of the runs are.
 #[test]
 fn stream_approaches_peak_bandwidth_with_replicated_lines() {
     let mut machine = with_scheduler("a100", "fr-fcfs", &NO_REFRESH);
@@ -191,13 +196,14 @@ fn fr_fcfs_beats_fcfs_and_a_fifo_per_bank_lies_between() {
         };
         let [fcfs, banked, fr_fcfs] = ["fcfs", "banked-fifo", "fr-fcfs"].map(cycles);
         assert!(2 * fcfs > 5 * fr_fcfs, "{preset}: {fcfs} and {fr_fcfs} cycles");
-        // Reads without order find no open row: all that is left to win is the room of empty banks' queues.
+        // Unordered reads find no open row: the only possible gain is the queue space of idle
+        // banks.
         assert!(98 * fr_fcfs <= 100 * banked, "{preset}: {banked} and {fr_fcfs} cycles");
         assert!(3 * banked < 2 * fcfs, "{preset}: {fcfs} and {banked} cycles");
     }
 }
 
-/// Command cycles between two rows of a bank that gives one sector of each.
+/// Returns the command cycles between two rows of a bank that delivers one sector of each.
 fn row_cycle(machine: &Machine) -> u64 {
     let (dram, t) = (&machine.dram, &machine.dram.timing);
     let columns = machine.l2.cache.sector_bytes / (dram.bus_bytes * dram.burst_length);
@@ -224,7 +230,7 @@ fn one_bank_with_a_new_row_per_request_takes_a_row_cycle_each() {
                 cycles as f64 / f64::from(machine.clocks.core_mhz)
             };
             let expected = (128 * row_cycle(&machine)) as f64 / f64::from(machine.clocks.dram_mhz);
-            // Runs end with a cycle of the slices, which are no faster than the cores.
+            // Runs end with a slice cycle, and slices are no faster than cores.
             let tolerance = 1.0 / f64::from(machine.clocks.l2_mhz);
             let difference = time(256) - time(128);
             assert!(

@@ -1,4 +1,4 @@
-//! Prefetched lines, through whole machines.
+//! Prefetching into the L2, in whole machines.
 
 use crate::trace::{Kernel, loads, machine, mixed, run, write};
 use warpmem::dram::checker;
@@ -8,7 +8,7 @@ use warpmem::gpu::results::{Discard, PrefetchCounts, RunResult};
 
 const PREFETCHERS: [&str; 2] = ["opportunistic-stop", "opportunistic"];
 
-/// Warps that come to each row in two of its lines, one after the other a row further on; every line is read once.
+/// Makes warps that read two lines at a time, each time from another row; every line is read once.
 fn rows_in_pieces() -> Kernel {
     loads([32, 4, 12], |warp, step, lane| {
         let line = (step * 128 + warp) * 2 + lane / 16;
@@ -80,10 +80,10 @@ fn prefetched_lines_serve_later_demand_reads() {
     }
 }
 
-/// The channel would read the same lines over and over if it did not leave out what the L2 has.
+/// Without the L2 filter the channel would read the same lines repeatedly.
 #[test]
-fn lines_that_the_l2_has_are_left_out() {
-    // Lines here and there: rows are opened again and again.
+fn lines_present_in_the_l2_are_not_prefetched() {
+    // Scattered lines: rows are opened repeatedly.
     let kernel = loads([16, 4, 12], |warp, step, lane| {
         (warp * 7919 + step * 104_729 + lane * 31_337) % 4096 * 128
     });
@@ -95,19 +95,20 @@ fn lines_that_the_l2_has_are_left_out() {
     assert!(again > 0 && left < again && skipping < read, "{read} {again} {skipping} {left}");
 }
 
-/// Rows are far longer than what is asked for of each: of two neighbours the second is read before it is asked for.
+/// Rows are far longer than the lines requested of each: the second of two neighbours is
+/// prefetched.
 #[test]
 fn prefetches_stay_in_the_open_row() {
     let overrides = ["dram.channels=1", "sm.count=1", "sm.lsu_queue=1", "l1.cache.mshr_entries=1"];
     // The map has no bits as high as those of the second.
     for from in [0, 0x7f12_3400_0000] {
-        // One warp reads line after line of two rows, each when the one before is back.
+        // One warp reads consecutive lines of two rows, each when the previous one has returned.
         let kernel = loads([1, 1, 32], |_, step, _| from + step * 128);
         assert_prefetched_in_time(&with("opportunistic", &overrides, &kernel));
     }
 }
 
-/// Of 32 reads of a line each, most find theirs prefetched.
+/// Checks that of 32 reads of a line each, most hit a prefetched line.
 fn assert_prefetched_in_time(result: &RunResult) {
     let banks = result.channels.iter().flat_map(|channel| &channel.banks);
     let [asked, prefetched] = banks.fold([0, 0], |[asked, prefetched], bank| {
@@ -158,7 +159,7 @@ fn the_counter_of_the_policy_is_in_the_table() {
     assert_eq!(counted("opportunistic(lower=0,higher=0)"), 0);
 }
 
-/// Lines of many rows of all banks are read all at once, and then the run ends.
+/// Lines of many rows of all banks are read at once, and then the run ends.
 #[test]
 fn no_unit_acts_after_the_last_cta() {
     let kernel = loads([1, 8, 1], |warp, _, lane| {
@@ -171,7 +172,7 @@ fn no_unit_acts_after_the_last_cta() {
     let opened = banks.filter(|bank| bank.activations > 0).count() as u64;
     let prefetched = sum(&result, |p| p.lines);
     assert!(opened > 20 && prefetched > 0, "{opened} banks, {prefetched} lines");
-    // In DRAM cycles: a line and its way back, not what is left of the rows.
+    // In DRAM cycles: a line and its return path, not the rest of the rows.
     let (core, dram) = (u64::from(machine.clocks.core_mhz), u64::from(machine.clocks.dram_mhz));
     for channel in &result.channels {
         let after = channel.cycles - result.core_cycles * dram / core;
@@ -179,7 +180,7 @@ fn no_unit_acts_after_the_last_cta() {
     }
 }
 
-/// DRAM that needs no rows opens none.
+/// DRAM without rows opens none.
 #[test]
 fn perfect_dram_prefetches_nothing() {
     let result = with("opportunistic", &["policy.ideal=perfect-dram"], &rows_in_pieces());

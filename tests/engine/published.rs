@@ -1,5 +1,6 @@
-//! Measurements of chips, repeated on the machines without a reference simulator. `docs/lab/microbenchmarks.md` shows them
-//! beside the published figures and says which figures are inputs.
+//! Measurements of chips, repeated on the machines without a reference simulator.
+//! `docs/lab/microbenchmarks.md` compares them with the published figures and states which figures
+//! are inputs.
 
 use crate::closed_forms::is_near;
 use crate::clusters::{bytes_from_other_sm, load_from_other_sm};
@@ -15,7 +16,7 @@ use warpmem::workload::{Progress, generate};
 use warpmem_testing::documents::{assert_parts, table};
 use warpmem_trace::{CacheOp, Trace};
 
-/// Cycles of a load that hits L1, that hits L2 near, and of one from DRAM, as published and set.
+/// Latencies in cycles of an L1 hit, a near L2 hit, and a DRAM access, as published and configured.
 const MACHINES: [(&str, [u64; 3]); 6] = [
     ("a100", [36, 213, 570]),
     ("h100", [40, 281, 690]),
@@ -25,20 +26,21 @@ const MACHINES: [(&str, [u64; 3]); 6] = [
     ("rtx4090", [40, 296, 636]),
 ];
 
-/// Cycles by which a load that hits L2 far takes longer, as published and set, on machines with two partitions.
+/// Additional cycles of a far L2 hit, as published and configured, on machines with two partitions.
 const CROSSING: u32 = 200;
 
-/// Cycles of a load from the shared memory of another SM, as published and set, on machines with clusters.
+/// Cycles of a load from the shared memory of another SM, as published and configured, on machines
+/// with clusters.
 const OTHER_SM: u64 = 180;
 
-/// Lines of L2 that an SM reads: those of its own partition, or of the other.
+/// L2 lines read by an SM: of its own partition, or of the other.
 #[derive(Clone, Copy, PartialEq)]
 enum Side {
     Near,
     Far,
 }
 
-/// Traces of this module; each is made once.
+/// Traces of this module, each made once.
 struct Traces {
     folder: TempDir,
     traces: BTreeMap<&'static str, Trace>,
@@ -76,8 +78,9 @@ fn result(machine: &Machine, trace: &str) -> RunResult {
     run(machine, &TRACES.traces[trace])
 }
 
-/// Core cycles of a hop of one warp from line to line, each a load that waits for the last: the second half of a longer
-/// chase. 64 lines stay in L1, 512 KB in L2; of 128 MB, no line is read twice, and nearly all banks have a row open.
+/// Returns the core cycles per hop of a single-warp pointer chase over lines: the second half of a
+/// longer chase. 64 lines fit in L1, 512 KB in L2; of 128 MB, no line is read twice, and nearly all
+/// banks have a row open.
 fn chase(machine: &Machine, level: &str, hops: u32) -> f64 {
     let [whole, half] = [format!("{level} longer"), level.to_owned()]
         .map(|trace| result(machine, &trace).core_cycles);
@@ -89,8 +92,8 @@ fn latencies(machine: &Machine) -> [f64; 3] {
         .map(|(level, hops)| chase(machine, level, hops))
 }
 
-/// Addresses of blocks of 256 bytes, which lie in one slice each: those on one side of SM 0, or of another SM if `swapped`
-/// says that it is in the other partition.
+/// Returns addresses of blocks of 256 bytes, each within one slice, on one side of SM 0, or of an
+/// SM in the other partition if `swapped`.
 fn blocks(machine: &Machine, side: Side, swapped: bool, count: usize) -> Vec<u64> {
     let map = machine.address_map().unwrap();
     let wants_near = (side == Side::Near) != swapped;
@@ -100,7 +103,8 @@ fn blocks(machine: &Machine, side: Side, swapped: bool, count: usize) -> Vec<u64
         .collect()
 }
 
-/// Core cycles of a hop of a warp of SM 0 over lines of one side, as [`chase`]: more than L1 holds.
+/// Returns the core cycles per hop of a warp of SM 0 over lines of one side, as [`chase`]; they
+/// exceed L1.
 fn hop_in_l2(machine: &Machine, side: Side) -> f64 {
     const HOPS: usize = 1 << 12;
     let lines = blocks(machine, side, false, HOPS);
@@ -108,7 +112,7 @@ fn hop_in_l2(machine: &Machine, side: Side) -> f64 {
         let load = Access::load(4, vec![line]);
         Step::Memory(Access { dest: Some(1), source: Some(1), ..load })
     };
-    // All lines come into L2 with the first pass.
+    // The first pass brings all lines into L2.
     let [half, whole] = [2, 3].map(|passes| {
         let warp = lines.iter().map(hop).cycle().take(passes * HOPS).collect();
         let kernel = Kernel { ctas: vec![vec![warp]], ..Kernel::default() };
@@ -117,8 +121,8 @@ fn hop_in_l2(machine: &Machine, side: Side) -> f64 {
     (whole - half) as f64 / HOPS as f64
 }
 
-/// Core cycles of a hop of a warp of SM 0 over lines that are in L2 on the other side, each for the first time: SM 1, which is
-/// there, has read them.
+/// Returns the core cycles per hop of a warp of SM 0 over lines of the other side's L2, each
+/// accessed by it for the first time: SM 1, in that partition, has read them.
 fn hop_without_copy(machine: &Machine) -> f64 {
     const HOPS: usize = 1 << 12;
     let lines = blocks(machine, Side::Far, false, 2 * HOPS);
@@ -134,7 +138,7 @@ fn hop_without_copy(machine: &Machine) -> f64 {
     (whole - half) as f64 / HOPS as f64
 }
 
-/// Share of the time that data are on the buses of DRAM, in percent.
+/// Returns the utilization of the DRAM data buses in percent.
 fn of_peak(machine: &Machine, trace: &str) -> f64 {
     let channels = result(machine, trace).channels;
     let sum = |of: fn(&ChannelResult) -> u64| channels.iter().map(of).sum::<u64>() as f64;
@@ -144,8 +148,9 @@ fn of_peak(machine: &Machine, trace: &str) -> f64 {
 const CTAS: u64 = 160;
 const CTA_BYTES: u64 = 28 << 10;
 
-/// CTAs read 28 KB each, past L1, in eight warps of seven loads of 512 bytes, until the 4.4 MB that they share are read so
-/// many times. CTAs that begin at a power of two would all begin at the same few channels, where those take turns.
+/// Makes CTAs that read 28 KB each, bypassing L1, in eight warps of seven loads of 512 bytes, until
+/// the shared 4.4 MB have been read `passes` times. CTAs starting at powers of two would all begin
+/// at the same few channels of an interleaved map.
 fn reads(passes: u64) -> Kernel {
     let load = |piece: u64| {
         let load = Access::load(16, (0..32).map(|lane| 512 * piece + 16 * lane).collect());
@@ -157,7 +162,7 @@ fn reads(passes: u64) -> Kernel {
     Kernel { ctas: (0..passes * CTAS).map(cta).collect(), ..Kernel::default() }
 }
 
-/// Bytes in a core cycle that L2 answers reads with.
+/// Returns the read bandwidth of L2 in bytes per core cycle.
 fn bytes_of_l2(machine: &Machine) -> f64 {
     let [half, whole] = [8, 16].map(|passes| {
         let file = write(&[reads(passes)]);
@@ -166,8 +171,8 @@ fn bytes_of_l2(machine: &Machine) -> f64 {
     (8 * CTAS * CTA_BYTES) as f64 / (whole - half) as f64
 }
 
-/// Bytes in a core cycle that L2 answers reads of one side with: a CTA on each SM, whose sixteen warps read its share of
-/// 2.2 MB again and again as those of [`reads`] do.
+/// Returns the L2 read bandwidth of one side in bytes per core cycle: a CTA per SM, whose sixteen
+/// warps read its share of 2.2 MB repeatedly, as in [`reads`].
 fn bytes_of_side(machine: &Machine, side: Side) -> f64 {
     const WARPS: usize = 16;
     const LOADS: usize = 7;
@@ -175,7 +180,7 @@ fn bytes_of_side(machine: &Machine, side: Side) -> f64 {
     let lists = [false, true].map(|swapped| blocks(machine, side, swapped, 8640));
     let load = |sm: usize, number: usize| {
         let list = &lists[sm % 2];
-        // A distance that is odd, so that SMs begin at all channels.
+        // An odd distance, so that SMs begin at all channels.
         let block = |half: usize| list[(sm * 131 + 2 * number + half) % list.len()];
         let lanes = (0..32).map(|lane| block(lane / 16) + 16 * (lane as u64 % 16)).collect();
         Step::Memory(Access { cache_op: CacheOp::Global, ..Access::load(16, lanes) })
@@ -192,9 +197,9 @@ fn bytes_of_side(machine: &Machine, side: Side) -> f64 {
     (2 * sms * WARPS * LOADS * 512) as f64 / (whole - half) as f64
 }
 
-/// A refresh is in the way of some loads, and closes the rows that others find open on a machine without it.
+/// A refresh delays some loads, and closes rows that others find open on a machine without it.
 #[test]
-fn loads_take_what_they_are_set_to_take() {
+fn load_latencies_match_the_configuration() {
     for (name, published) in MACHINES {
         let machine = machine(name, &NO_REFRESH);
         let [l1, l2, dram] = published.map(|cycles| cycles as f64);
@@ -217,7 +222,7 @@ fn loads_take_what_they_are_set_to_take() {
 }
 
 #[test]
-fn the_page_has_what_the_machines_do() {
+fn the_page_matches_the_machines() {
     let rows = MACHINES.map(|(name, _)| {
         let machine = machine(name, &[]);
         let [l1, l2, dram] = latencies(&machine).map(|cycles| format!("{cycles:.0}"));

@@ -1,5 +1,5 @@
-//! Random kernels on machines whose queues, caches and miss registers are as small as they can be: no run
-//! blocks, every invariant holds, and no unit needs a turn that it did not ask for.
+//! Random kernels on machines with minimal queues, caches and miss registers: no run deadlocks,
+//! every invariant holds, and no unit needs a step that it did not request.
 
 use crate::clusters::exchange;
 use crate::mbarriers::pipeline;
@@ -15,7 +15,7 @@ use warpmem::machine;
 use warpmem::machine::Machine;
 use warpmem_trace::{Barrier, CacheOp, ClusterAddress, Eviction, Kind, L2Policy, OpClass, Space};
 
-/// How the lanes' addresses lie.
+/// Pattern of the lanes' addresses.
 #[derive(Clone, Debug)]
 enum Pattern {
     Stride { base: u64, stride: u64 },
@@ -26,7 +26,7 @@ impl Pattern {
     fn addresses(&self, lanes: u32, width: u64) -> Vec<u64> {
         let lane_address = |lane: u64| match *self {
             Pattern::Stride { base, stride } => base + lane * stride,
-            // A multiplicative hash of the lane: far from regular, and the same each time.
+            // A multiplicative hash of the lane: irregular but deterministic.
             Pattern::Scattered { seed, span } => {
                 ((seed + lane).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 20) % span
             }
@@ -59,17 +59,17 @@ fn operation() -> impl Strategy<Value = (Kind, Space)> {
     ]
 }
 
-/// CTAs of a cluster, where there are clusters.
+/// CTAs per cluster, where there are clusters.
 const CLUSTER: u64 = 2;
 
-/// Any address in the shared memory of a cluster.
+/// Maps to an address in the shared memory of a cluster.
 fn in_cluster(address: u64) -> u64 {
     let offset = (address >> 4) as u32 % (12 << 10);
     ClusterAddress { rank: (address >> 2 & (CLUSTER - 1)) as u32, offset: offset / 16 * 16 }
         .encode()
 }
 
-/// Bytes of a lane of a bulk copy: a few sectors, the last not whole.
+/// Bytes per lane of a bulk copy: a few sectors, the last partial.
 const BULK: u32 = 400;
 
 fn access() -> impl Strategy<Value = Access> {
@@ -124,10 +124,10 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// Kinds of separators between the stretches of a warp's steps.
+/// Number of barriers between the stretches of a warp's steps.
 const BETWEEN: usize = 3;
 
-/// Whether the CTAs of a kernel meet at the barrier of their cluster there, instead of their own.
+/// Whether the CTAs of a kernel synchronize at the cluster barrier there, instead of their own.
 type Meetings = [bool; BETWEEN];
 
 /// Role of a warp at a barrier for some warps of its CTA.
@@ -138,7 +138,7 @@ enum Part {
     None,
 }
 
-/// A warp: its stretches of steps, and its part at the barriers for some warps between them.
+/// A warp: its stretches of steps, and its role at the partial barriers between them.
 type Stretches = (Vec<Vec<Step>>, [Part; BETWEEN]);
 
 fn stretches() -> impl Strategy<Value = Stretches> {
@@ -147,7 +147,7 @@ fn stretches() -> impl Strategy<Value = Stretches> {
     (prop::collection::vec(stretch, 1..=BETWEEN), prop::array::uniform(part))
 }
 
-/// The step of a warp at a barrier whose id is also its place between the stretches.
+/// Returns the step of a warp at a partial barrier, whose id is its position between the stretches.
 fn at_barrier_for_some(id: usize, warps: &[Stretches], part: Part) -> Option<Step> {
     let takes_part =
         |(stretches, parts): &&Stretches| stretches.len() > id && parts[id] != Part::None;
@@ -160,8 +160,8 @@ fn at_barrier_for_some(id: usize, warps: &[Stretches], part: Part) -> Option<Ste
     }
 }
 
-/// A CTA: warps whose stretches of steps lie between barriers; a warp with fewer stretches ends early. The
-/// barriers without an id are for some warps.
+/// Generates a CTA: warps whose stretches of steps lie between barriers; a warp with fewer
+/// stretches ends early. Barriers without an id are partial.
 fn cta(meetings: Meetings) -> impl Strategy<Value = Vec<Warp>> {
     let barriers = prop::array::uniform(prop::option::of(0u8..16));
     (prop::collection::vec(stretches(), 1..5), barriers, any::<bool>()).prop_map(
@@ -189,7 +189,7 @@ fn cta(meetings: Meetings) -> impl Strategy<Value = Vec<Warp>> {
     )
 }
 
-/// A kernel of a few different CTAs, several times over; of an even number they may be clusters.
+/// Generates a kernel of a few distinct CTAs, each repeated; an even number may form clusters.
 fn kernel() -> impl Strategy<Value = Kernel> {
     let ctas =
         any::<Meetings>().prop_flat_map(|meetings| prop::collection::vec(cta(meetings), 1..3));
@@ -206,7 +206,7 @@ fn kernel() -> impl Strategy<Value = Kernel> {
     )
 }
 
-/// A kernel whose CTAs access nothing of each other.
+/// Makes the CTAs of a kernel independent of each other.
 fn alone(mut kernel: Kernel) -> Kernel {
     kernel.cluster = None;
     for step in kernel.ctas.iter_mut().flatten().flatten() {
@@ -222,7 +222,7 @@ fn alone(mut kernel: Kernel) -> Kernel {
     kernel
 }
 
-/// Groups of overrides; of each group one line is taken, or none.
+/// Groups of overrides; at most one line of each group is used.
 const SHAPES: &[&[&str]] = &[
     &["sm.count=1", "sm.count=2"],
     &["sm.max_ctas=1", "sm.max_ctas=2 sm.cta_launches_per_cycle=2"],
@@ -247,7 +247,7 @@ const SHAPES: &[&[&str]] = &[
     &["l1.banks=1", "l1.banks=3"],
     &["l1.cache.mshr_entries=1", "l1.cache.mshr_entries=3"],
     &["l1.cache.mshr_merges=1", "l1.cache.mshr_merges=2"],
-    // Too few places for a cache that writes back.
+    // Too few entries for a write-back cache.
     &["l1.cache.miss_queue=1 l1.read_reserve=0 l1.cache.write=write-through"],
     &[
         "l1.shared_options_bytes=[] l1.unified_bytes=0 l1.cache.size_bytes=512 l1.cache.ways=2",
@@ -256,7 +256,7 @@ const SHAPES: &[&[&str]] = &[
     &[
         "l1.cache.write=write-through",
         "l1.cache.write=write-evict",
-        // A miss may bring a dirty line along: the least that is valid, whatever was chosen above.
+        // A miss may evict a dirty line: the minimum that is valid, regardless of the choice above.
         "l1.cache.write=write-back l1.cache.miss_queue=2",
         "l1.cache.write=local-write-back l1.cache.miss_queue=2",
     ],
@@ -305,12 +305,12 @@ const SHAPES: &[&[&str]] = &[
         "policy.l2_queue=calrs-ideal",
         "policy.l2_queue=none",
         "policy.l2_queue=none(entries=0)",
-        // The least that is valid, whatever was chosen above.
+        // The minimum that is valid, regardless of the choice above.
         "policy.l2_queue=calrs l2.queue=5",
         "policy.l2_queue=calrs(emptied=highest) l2.queue=13",
     ],
     &["l2.reply_queue=1"],
-    // The least that is valid for this way to store, or for those below.
+    // The minimum that is valid for this write policy, or for those below.
     &["l2.to_dram_queue=1 l2.cache.miss_queue=1 l2.cache.write_allocate=none"],
     &["l2.to_dram_latency=0"],
     &["l2.input_latency=0"],
@@ -329,7 +329,7 @@ const SHAPES: &[&[&str]] = &[
         "l2.cache.write_allocate=lazy-fetch",
     ],
     &["l2.cache.read_allocate=on-miss", "l2.cache.read_allocate=on-fill"],
-    // The least that is valid, whatever was chosen above.
+    // The minimum that is valid, regardless of the choice above.
     &[
         "l2.enabled=true l2.copies=true l2.cache.mshr_entries=9",
         "l2.enabled=true l2.copies=true l2.cache.mshr_entries=9 l2.cache.size_bytes=128 l2.cache.ways=1 \
@@ -348,7 +348,7 @@ const SHAPES: &[&[&str]] = &[
         "dram.write_queue=4 dram.write_high_watermark=3 dram.write_low_watermark=1 l2.to_dram_credits=5",
         "dram.write_queue=16 dram.write_high_watermark=16 dram.write_low_watermark=8",
     ],
-    // All banks at once, whatever the preset does.
+    // All-bank refresh, regardless of the preset.
     &[
         "dram.timing.trefi=300 dram.timing.trfc=60 dram.timing.trefipb=0 dram.timing.trfcpb=0 dram.timing.trrefd=0",
     ],
@@ -360,7 +360,7 @@ const SHAPES: &[&[&str]] = &[
         "policy.dram_scheduler=core-criticality(critical_share=0.3)",
         "policy.dram_scheduler=medic(warm_up=3,resample=500)",
         "policy.dram_scheduler=fcfs",
-        // An entry for each bank, whatever was chosen above.
+        // An entry per bank, regardless of the choice above.
         "policy.dram_scheduler=banked-fifo dram.read_queue=64",
         "policy.dram_scheduler=fr-fcfs(page=closed)",
         "policy.dram_scheduler=fr-fcfs(banks=stepping,picks_per_cycle=1)",
@@ -426,7 +426,8 @@ struct Small {
     overrides: Vec<String>,
 }
 
-/// A preset with some shapes; each group's index chooses none as often as all of its lines together.
+/// Generates a preset with some shapes; in each group, none is as likely as all of its lines
+/// together.
 fn small_machine() -> impl Strategy<Value = Small> {
     let choices = prop::collection::vec(prop::option::weighted(0.3, any::<Index>()), SHAPES.len());
     (select(machine::preset_names().collect::<Vec<_>>()), choices).prop_map(|(preset, choices)| {
@@ -441,7 +442,7 @@ fn small_machine() -> impl Strategy<Value = Small> {
     })
 }
 
-/// Counts in which two results differ, but for the number of unit steps.
+/// Returns the counts in which two results differ, except the number of unit steps.
 fn differences(one: &RunResult, other: &RunResult) -> Vec<String> {
     let json = |result| serde_json::to_value(result).unwrap();
     let mut found = Vec::new();
@@ -465,9 +466,9 @@ fn compare(path: &str, one: &Value, other: &Value, found: &mut Vec<String>) {
     }
 }
 
-/// Fails if the run blocks, if a second one differs, of which everything is recorded, if that does not add up or DRAM
-/// moves more than it can, or if it differs from one on several threads or one in which every unit has a turn in every
-/// cycle.
+/// Fails if the run deadlocks, if a second, fully recorded one differs, if the recording does not
+/// add up or DRAM exceeds its bandwidth, or if the result differs on several threads or when every
+/// unit is stepped in every cycle.
 fn check(machine: &Machine, kernels: &[Kernel]) -> Result<(), TestCaseError> {
     let file = write(kernels);
     let simulation = || Simulation::new(machine, &file.trace);
@@ -497,8 +498,8 @@ fn check(machine: &Machine, kernels: &[Kernel]) -> Result<(), TestCaseError> {
     check_rows("warps", &rows.warps, &polled_rows.warps)
 }
 
-/// Fails if the run blocks, if what is weighed does not add up, or if it differs on several threads or where every
-/// unit is stepped in every cycle.
+/// Fails if the run deadlocks, if weighted counts do not add up, or if the result differs on
+/// several threads or when every unit is stepped in every cycle.
 fn check_weighed(machine: &Machine, kernels: &[Kernel]) -> Result<(), TestCaseError> {
     let file = write(kernels);
     let simulation = || Simulation::new(machine, &file.trace);
@@ -518,7 +519,7 @@ fn check_weighed(machine: &Machine, kernels: &[Kernel]) -> Result<(), TestCaseEr
     Ok(())
 }
 
-/// Fails with the first rows that differ.
+/// Fails with the first differing rows.
 fn check_rows<R: PartialEq + Debug>(
     table: &str,
     asked: &[R],
@@ -531,7 +532,7 @@ fn check_rows<R: PartialEq + Debug>(
 }
 
 #[test]
-fn units_ask_for_every_turn_on_each_small_machine() {
+fn units_request_every_step_on_each_small_machine() {
     let kernels = [mixed(3, 6, 1 << 18), mixed(2, 6, 1 << 18), exchange(4), pipeline(3)];
     for line in SHAPES.concat() {
         let base = ["sm.count=2", "cluster.gpcs=1"];
@@ -545,18 +546,18 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
 
     #[test]
-    fn units_ask_for_every_turn_that_they_need(
+    fn units_request_every_step_that_they_need(
         small in small_machine(),
         kernels in prop::collection::vec(kernel(), 1..3),
     ) {
         let machine = machine::load(small.preset, &small.overrides).unwrap();
-        // One SM may have no room for a cluster.
+        // A single SM may have no room for a cluster.
         let kernels = if machine.sm.count > 1 { kernels } else { kernels.into_iter().map(alone).collect() };
         check(&machine, &kernels)?;
     }
 
     #[test]
-    fn launches_that_stand_for_others_do_so_whichever_units_are_stepped(
+    fn extrapolated_launches_do_not_depend_on_stepping(
         small in small_machine(),
         kernels in prop::collection::vec(kernel().prop_map(alone), 1..3),
         times in 3usize..6,

@@ -11,7 +11,7 @@ use warpmem::machine::Machine;
 use warpmem::record::{RunKey, run_row_json};
 use warpmem_trace::{Kind, Trace};
 
-/// Keeps every row of what it wants.
+/// Keeps every row of the requested recordings.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Everything {
     wanted: Wanted,
@@ -28,19 +28,19 @@ impl Everything {
         Everything { wanted, ..Everything::default() }
     }
 
-    /// All requests, and intervals of this length.
+    /// Records all requests, and intervals of this length.
     pub fn of(interval: u64) -> Everything {
         Everything::with(interval, RequestSample::ALL)
     }
 
-    /// As [`Everything::of`], without requests.
+    /// Records as [`Everything::of`] does, without requests.
     pub fn but_requests(interval: u64) -> Everything {
         let all = Everything::of(interval);
         Everything { wanted: Wanted { requests: None, ..all.wanted }, ..all }
     }
 
-    /// Leaves out what is counted when it ends, however often it is looked at on the way: cycles in which a cache tries an
-    /// access again.
+    /// Excludes counts that accrue when a stall ends, however often it is sampled: cycles in which
+    /// a cache retries an access.
     pub fn without_retries(mut self) -> Everything {
         for row in &mut self.intervals {
             row.counts = without_retries(row.counts.clone());
@@ -102,7 +102,7 @@ impl Everything {
 
     #[track_caller]
     fn check_warps(&self, result: &RunResult, kernels: &[Kernel]) {
-        // Of a kernel that ends early, the first CTAs have started.
+        // Of a kernel that ends early, only the first CTAs have started.
         let started = kernels.iter().zip(&result.kernels);
         let started = started.flat_map(|(k, result)| &k.ctas[..result.ctas as usize]);
         let warps: usize = started.map(Vec::len).sum();
@@ -147,7 +147,8 @@ impl RunSink for Everything {
     }
 }
 
-/// Fails unless the counts of kernels that ran alone are theirs, and add up to the run's where all did.
+/// Fails unless the counts of kernels that ran alone are their own, and add up to the run's if all
+/// did.
 #[track_caller]
 pub fn check_kernels(result: &RunResult) {
     let alone = result.kernels.iter().filter_map(|kernel| Some((kernel, kernel.counts.as_ref()?)));
@@ -169,7 +170,8 @@ fn without_retries(mut counts: IntervalCounts) -> IntervalCounts {
     counts
 }
 
-/// The stages of a request's way, as the metrics define them. Panics if its times are out of order.
+/// Returns the stages of a request's path, as defined by the metrics. Panics if its times are out
+/// of order.
 fn stages_of(row: &RequestRow) -> Vec<(Stage, u64)> {
     let mut boundaries = vec![
         (Stage::L1, row.l1_missed),
@@ -196,7 +198,7 @@ fn run(machine: &Machine, trace: &Trace, sink: &mut dyn RunSink) -> RunResult {
     Simulation::new(machine, trace).run(sink).unwrap()
 }
 
-/// `dram_bandwidth` of a run over what the data buses move at most.
+/// Returns `dram_bandwidth` of a run relative to the peak of the data buses.
 pub fn bandwidth_over_peak(machine: &Machine, result: &RunResult) -> f64 {
     let key = RunKey::new("trace", 0, machine.clone(), "", None);
     let gigabytes = run_row_json(&key, result)["dram_bandwidth"].as_f64().unwrap();
@@ -221,7 +223,7 @@ fn recording_changes_nothing_and_sums_to_totals() {
 }
 
 #[test]
-fn no_more_is_written_in_a_time_than_the_data_buses_move_however_late() {
+fn recorded_bandwidth_never_exceeds_the_peak() {
     let mut kernel = loads([32, 8, 4], |warp, step, lane| (4 * warp + step) * 128 + 4 * lane);
     for step in kernel.ctas.iter_mut().flatten().flatten() {
         let Step::Memory(access) = step else { continue };
@@ -249,7 +251,7 @@ fn no_more_is_written_in_a_time_than_the_data_buses_move_however_late() {
     for IntervalRow { start_cycle, counts, .. } in &everything.intervals {
         let columns = counts.banks.reads + counts.banks.writes;
         let most = counts.channels.cycles * bytes_per_cycle;
-        // A column command in the last cycle moves its data later.
+        // A column command in the last cycle transfers its data later.
         let slack = u64::from(machine.dram.channels * machine.dram.burst_bytes());
         let bytes = columns * u64::from(machine.dram.burst_bytes());
         assert!(bytes <= most + slack, "{bytes} and {most} bytes from cycle {start_cycle} on");
@@ -267,7 +269,7 @@ fn a_sample_of_the_requests_is_part_of_all() {
     };
     let (all, quarter) = (requests("all"), requests("1/4"));
     let expected = all.len() as f64 / 4.0;
-    // Four standard deviations of a binomial.
+    // Four standard deviations of a binomial distribution.
     let slack = 4.0 * (expected * 0.75).sqrt();
     assert!((quarter.len() as f64 - expected).abs() < slack, "{} of {}", quarter.len(), all.len());
     let mut rest = all.iter();
@@ -277,7 +279,7 @@ fn a_sample_of_the_requests_is_part_of_all() {
 
 #[test]
 fn interval_boundary_precedes_events_of_its_cycle() {
-    // Ten instructions of one warp that depend on each other: the first issues in cycle 1 + the time to fetch it.
+    // Ten dependent instructions of one warp: the first issues in cycle 1 + the fetch latency.
     let compute = Step::Compute { class: warpmem_trace::OpClass::Integer, dest: 1, source: 1 };
     let warp = [vec![compute; 10], vec![Step::Exit]].concat();
     let kernels = [Kernel { ctas: vec![vec![warp]], ..Kernel::default() }];
@@ -297,7 +299,7 @@ fn interval_boundary_precedes_events_of_its_cycle() {
 }
 
 #[test]
-fn units_count_for_a_kernel_only_if_no_other_runs_beside_it() {
+fn units_count_for_a_kernel_only_if_it_runs_alone() {
     let machine = machine("li2015", &["run.concurrent_kernels=true"]);
     let counted = |streams: [u64; 3]| {
         let kernels = streams.map(|stream| Kernel { stream, ..mixed(4, 8, 1 << 18) });

@@ -7,7 +7,7 @@ use warpmem::gpu::results::RunResult;
 use warpmem::machine::Machine;
 use warpmem::record::{RunKey, run_row_json};
 
-/// Lines of one DRAM row, of the first bank but `bank`.
+/// Returns the lines of the DRAM row with index `bank`, in the order of channels, banks and rows.
 fn lines(machine: &Machine, bank: usize) -> Vec<u64> {
     let map = machine.address_map().unwrap();
     let place = |line: u64| (map.locate(line).channel, map.locate(line).bank, map.locate(line).row);
@@ -16,7 +16,7 @@ fn lines(machine: &Machine, bank: usize) -> Vec<u64> {
     rows.into_values().nth(bank).unwrap()
 }
 
-/// A kernel whose CTA c loads `lines[c]`.
+/// Makes a kernel whose CTA c loads `lines[c]`.
 fn kernel(lines: &[u64]) -> Kernel {
     let cta = |&line| vec![vec![Step::Memory(Access::load(4, vec![line]))]];
     Kernel { ctas: lines.iter().map(cta).collect(), ..Kernel::default() }
@@ -26,7 +26,7 @@ fn counted(overrides: &[&str]) -> Machine {
     machine("li2015", &[&["run.count_row_sharing=true"], overrides].concat())
 }
 
-/// Shared rows of `ctas` CTAs, `consecutive_ctas` of them consecutive.
+/// Returns the shared rows of `ctas` CTAs, `consecutive_ctas` of them consecutive.
 fn rows(ctas: u32, rows: u64, consecutive_ctas: u64) -> BTreeMap<u32, SharedRows> {
     BTreeMap::from([(ctas, SharedRows { rows, consecutive_ctas })])
 }
@@ -47,7 +47,7 @@ fn ctas_alternating_between_two_rows_are_not_consecutive() {
 }
 
 #[test]
-fn the_last_cta_of_a_kernel_and_the_first_of_the_next_are_no_neighbours() {
+fn ctas_of_different_kernels_are_not_neighbours() {
     let machine = counted(&[]);
     let lines = lines(&machine, 0);
     let file = write(&[kernel(&lines[..1]), kernel(&lines[1..2])]);
@@ -55,7 +55,7 @@ fn the_last_cta_of_a_kernel_and_the_first_of_the_next_are_no_neighbours() {
 }
 
 #[test]
-fn what_caches_answer_is_not_counted() {
+fn cache_hits_are_not_counted() {
     let lines = lines(&counted(&[]), 0);
     let file = write(&[kernel(&lines[..1]), kernel(&lines[..1])]);
     assert_eq!(run(&counted(&[]), &file.trace).row_sharing, rows(1, 1, 0));

@@ -4,7 +4,8 @@ use crate::trace::{Kernel, Step, loads, machine, run, write};
 use warpmem::gpu::results::RunResult;
 use warpmem_trace::OpClass;
 
-/// Four SMs each read the same lines at about the same time, each line once, at random.
+/// Makes a kernel in which four SMs read the same random lines at about the same time, each line
+/// once.
 fn shared_lines() -> Kernel {
     loads([30, 4, 20], |warp, step, lane| {
         let line = (warp % 32 * 128 + step * 4 + lane / 8).wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -12,7 +13,7 @@ fn shared_lines() -> Kernel {
     })
 }
 
-/// Loads of four lines each, at random, some of which other warps have read.
+/// Makes random loads of four lines each, some of which other warps have read.
 fn divergent() -> Kernel {
     loads([30, 4, 12], |warp, step, lane| {
         let line = (warp / 3 * 64 + step * 4 + lane / 8).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 46;
@@ -20,8 +21,8 @@ fn divergent() -> Kernel {
     })
 }
 
-/// As [`divergent`]; warps need what they load at once, and half of them have something to compute first, while
-/// the others wait.
+/// Makes loads as [`divergent`] does, but warps use the loaded data immediately, and half of them compute first
+/// while the others wait.
 fn waiting() -> Kernel {
     let mut kernel = divergent();
     let compute = |dest, source| Step::Compute { class: OpClass::Integer, dest, source };
@@ -42,7 +43,7 @@ fn with(overrides: &[&str], kernel: Kernel) -> RunResult {
     run(&machine("li2015", overrides), &write(&[kernel]).trace)
 }
 
-/// The sum over channels of a policy's number.
+/// Sums a policy counter over channels.
 fn counter(result: &RunResult, policy: &str, name: &str) -> u64 {
     let named = |c: &&warpmem::gpu::results::CounterResult| c.policy == policy && c.counter == name;
     let found: Vec<u64> = result.counters.iter().filter(named).map(|c| c.value).collect();
@@ -90,7 +91,7 @@ fn waiting_warps_make_requests_critical() {
 }
 
 #[test]
-fn warps_that_miss_pass_the_l2_by() {
+fn missing_warps_bypass_the_l2() {
     let scheduler = "policy.dram_scheduler=medic(warm_up=4,bypass=";
     let result = |bypass: &str| with(&[&format!("{scheduler}{bypass})")], divergent());
     let evictions = |r: &RunResult| r.slices.iter().map(|s| s.cache.evictions).sum::<u64>();
@@ -112,7 +113,7 @@ fn no_scheduler_is_faster_than_perfect_dram() {
     assert_eq!(activations.sum::<u64>(), 0);
 }
 
-/// In every L2 cycle the machine is in the state of its busiest slice.
+/// In every L2 cycle the machine's state is that of its busiest slice.
 #[test]
 fn one_slice_with_shared_misses_feeds_the_machine() {
     let result = with(&["sm.max_requests=2"], shared_lines());

@@ -1,7 +1,8 @@
-//! Commands behind whole machines on every DRAM standard: the independent checker finds nothing.
+//! Commands behind whole machines on every DRAM standard: the independent checker finds no
+//! violation.
 //!
-//! Every scheduler meets every standard, every scheduler every sample trace and every trace every standard; what of
-//! the product of the three is left out, `WARPMEM_WHOLE_PRODUCT=1` runs as well.
+//! All pairs of scheduler, standard and sample trace are covered; `WARPMEM_WHOLE_PRODUCT=1` runs
+//! the remaining triples too.
 
 use std::path::{Path, PathBuf};
 use warpmem::dram::checker::check;
@@ -11,7 +12,8 @@ use warpmem::gpu::engine::Simulation;
 use warpmem::machine::{Clocks, Machine, load};
 use warpmem_trace::Trace;
 
-/// li2015 with channels of a standard, at its clock: the first organisation and speed that go together.
+/// Makes li2015 with channels of a standard, at its clock, with the first matching organisation and
+/// speed.
 fn machine(standard: &Standard) -> Option<Machine> {
     let base = load("li2015", &[]).unwrap();
     let speeds = || standard.speeds().keys();
@@ -39,13 +41,13 @@ fn sample_traces() -> Vec<PathBuf> {
     paths
 }
 
-/// Runs a part of the product, so that tests share it.
+/// Runs a part of the product, so that tests can share it.
 fn check_part(part: usize, parts: usize) {
     let whole = std::env::var_os("WARPMEM_WHOLE_PRODUCT").is_some();
     let traces = sample_traces();
     for (s, standard) in Standard::names().enumerate().skip(part).step_by(parts) {
         let loaded = Standard::load(standard).unwrap();
-        // One that only machines use has no presets, and is tested with those.
+        // Standards used only by machines have no presets, and are tested with those machines.
         if loaded.speeds().is_empty() {
             continue;
         }
@@ -79,7 +81,7 @@ fn schedulers_on_odd_standards_break_no_rule() {
     check_part(1, 2);
 }
 
-/// A part of every standard that has one, named on a preset whose address map is made to fit.
+/// A part of every standard that has one, named on a preset with a matching address map.
 #[test]
 fn parts_on_a_preset_break_no_rule() {
     let trace = Trace::open(Path::new("sample-traces/gather.wmt")).unwrap();

@@ -5,7 +5,7 @@ use warpmem::gpu::engine::Simulation;
 use warpmem::gpu::results::Discard;
 use warpmem::network::{NetworkResult, NodeResult, TOPOLOGIES};
 
-/// How flits are held, and how SMs lie.
+/// Flow control, and placement of SMs.
 const KINDS: [&str; 5] = [
     "network.virtual_channels=2 network.vc_buffer=1",
     "network.virtual_channels=4 network.vc_assignment=static-destination policy.arbiter=hold-grant",

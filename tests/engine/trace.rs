@@ -1,4 +1,4 @@
-//! Small traces, written step by step, and runs of them.
+//! Small traces, written step by step, and their runs.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -27,7 +27,7 @@ pub struct Access {
     pub addresses: Vec<u64>,
 }
 
-/// One instruction of a warp.
+/// An instruction of a warp.
 #[derive(Clone, Debug)]
 pub enum Step {
     Compute {
@@ -36,7 +36,7 @@ pub enum Step {
         source: u16,
     },
     Memory(Access),
-    /// An async copy into the shared memory of these CTAs of the cluster, a bit for each rank.
+    /// An async copy into the shared memory of several CTAs of the cluster, one bit per rank.
     CopyTo(u16, Access),
     /// A step with an mbarrier operation.
     Mbarrier(Mbarrier, Box<Step>),
@@ -51,7 +51,7 @@ pub enum Step {
     Exit,
 }
 
-/// The instructions of a warp.
+/// Instructions of a warp.
 pub type Warp = Vec<Step>;
 
 /// A kernel: its CTAs, each with its warps.
@@ -61,18 +61,18 @@ pub struct Kernel {
     pub shared_bytes: u32,
     pub registers: u32,
     pub cluster: Option<[u32; 3]>,
-    /// Lines that are kept in L2 become as others before it.
+    /// Whether persisting L2 lines are reset to normal before the kernel.
     pub resets_l2: bool,
     pub ctas: Vec<Vec<Warp>>,
 }
 
-/// A trace in a directory of its own, which goes when this goes.
+/// A trace in a temporary directory, deleted when dropped.
 pub struct TraceFile {
     pub trace: Trace,
     _directory: TempDir,
 }
 
-/// On one line, for the reports of failed tests.
+/// Formats the access on one line, for reports of failed tests.
 impl fmt::Debug for Access {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Access { kind, space, cache_op, width, mask, dest, source, addresses } = self;
@@ -84,7 +84,7 @@ impl fmt::Debug for Access {
 }
 
 impl Access {
-    /// A load of `width` bytes by each lane; nothing depends on it.
+    /// Makes a load of `width` bytes by each lane, with no dependents.
     pub fn load(width: u32, addresses: Vec<u64>) -> Access {
         let mask = if addresses.len() == 32 { ALL } else { (1 << addresses.len()) - 1 };
         Access {
@@ -147,7 +147,7 @@ pub fn write(kernels: &[Kernel]) -> TraceFile {
     write_with(kernels, WriterOptions::default())
 }
 
-/// Writes a trace with a layout of its own.
+/// Writes a trace with a given layout.
 pub fn write_with(kernels: &[Kernel], options: WriterOptions) -> TraceFile {
     let directory = tempfile::tempdir().unwrap();
     let path: PathBuf = directory.path().join("t.wmt");
@@ -189,7 +189,7 @@ fn write_kernel(writer: &mut TraceWriter, kernel: &Kernel) {
     writer.end_kernel().unwrap();
 }
 
-/// Overrides that a preset needs on which closed forms hold: banks that are refreshed keep others waiting.
+/// Overrides under which closed forms hold on a preset: refreshed banks delay others.
 pub const NO_REFRESH: [&str; 5] = [
     "dram.timing.trefi=0",
     "dram.timing.trfc=0",
@@ -198,7 +198,7 @@ pub const NO_REFRESH: [&str; 5] = [
     "dram.timing.trrefd=0",
 ];
 
-/// A preset with overrides.
+/// Makes a preset with overrides.
 pub fn machine(preset: &str, overrides: &[&str]) -> Machine {
     let overrides: Vec<String> = overrides.iter().map(|&text| text.to_owned()).collect();
     warpmem::machine::load(preset, &overrides).unwrap()
@@ -210,8 +210,8 @@ pub fn run(machine: &Machine, trace: &Trace) -> RunResult {
     result.unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// A kernel of `ctas` CTAs of `warps` warps that load 4 bytes per lane `steps` times; `address` gives those of a
-/// lane for the number of the warp, of the step and of the lane.
+/// Makes a kernel of `ctas` CTAs of `warps` warps that load 4 bytes per lane `steps` times;
+/// `address` maps the numbers of the warp, the step and the lane to a lane's address.
 pub fn loads([ctas, warps, steps]: [usize; 3], address: impl Fn(u64, u64, u64) -> u64) -> Kernel {
     let access = |warp: usize, step: usize| {
         let lane = |lane| address(warp as u64, step as u64, lane);
@@ -222,7 +222,7 @@ pub fn loads([ctas, warps, steps]: [usize; 3], address: impl Fn(u64, u64, u64) -
     Kernel { ctas: (0..ctas).map(cta).collect(), ..Kernel::default() }
 }
 
-/// Loads, stores and atomics, scattered over `span` bytes and not.
+/// Makes loads, stores and atomics, scattered over `span` bytes and contiguous.
 pub fn mixed(ctas: usize, steps: usize, span: u64) -> Kernel {
     let scatter = |n: u64| (n.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 20) % span / 4 * 4;
     let line = |warp, step| scatter(warp * 64 + step) / 128 * 128;

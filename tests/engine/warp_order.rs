@@ -1,11 +1,11 @@
-//! The order in which the SMs of a machine turn to their CTAs.
+//! The order in which SMs serve their CTAs.
 
 use crate::trace::{Access, Kernel, Step, machine, write};
 use warpmem::gpu::engine::Simulation;
 use warpmem::gpu::results::{LoadRow, RunSink};
 use warpmem_trace::OpClass;
 
-/// The loads of a run: SM, cycle of issue and CTA.
+/// Loads of a run: SM, cycle of issue and CTA.
 #[derive(Default)]
 struct Loads(Vec<(u32, u64, u32)>);
 
@@ -15,8 +15,8 @@ impl RunSink for Loads {
     }
 }
 
-/// Returns, for each of three SMs, its CTAs in the order of their loads. CTA c runs on SM c mod 3; each has one warp,
-/// which computes until all CTAs are resident.
+/// Returns, for each of three SMs, its CTAs in the order of their loads. CTA c runs on SM c mod 3;
+/// each has one warp, which computes until all CTAs are resident.
 fn order(policy: &str) -> [Vec<u32>; 3] {
     let cta = |cta: u64| {
         let work = Step::Compute { class: OpClass::Integer, dest: 0, source: 1 };

@@ -1,11 +1,11 @@
-//! Captured traces, and those that reference runs used: counts of the import against theirs.
+//! Captured traces, and traces of reference runs: counts of the import compared with theirs.
 
 use super::{Imported, captured, check_consistent, import, shared, try_import};
 use serde_json::Value;
 use warpmem::import::ImportOptions;
 use warpmem_trace::{Kind, Space};
 
-/// Warp and thread instructions of each kernel as Accel-Sim counted them.
+/// Checks the warp and thread instructions of each kernel against Accel-Sim's counts.
 fn check_reference(folder: &str, imported: &Imported) {
     let Some(path) = shared("reference/accel-sim/results.json") else { return };
     let text = std::fs::read_to_string(path).unwrap();
@@ -23,7 +23,7 @@ fn check_reference(folder: &str, imported: &Imported) {
     }
 }
 
-/// The trace that a reference run used imports to the counts of that run.
+/// Checks that the trace of a reference run imports to the counts of that run.
 fn check_folder(folder: &str) -> Option<Imported> {
     let imported = import(&captured(folder)?);
     check_consistent(&imported);
@@ -84,7 +84,7 @@ fn a_captured_application_has_the_counts_of_its_provenance() {
 }
 
 #[test]
-fn exits_of_lanes_that_go_on_are_repaired() {
+fn exits_of_resuming_lanes_are_repaired() {
     let Some(folder) = captured("pytorch-linear-v100") else { return };
     let options = ImportOptions { kernels: Some(1..=40), ..ImportOptions::default() };
     let imported = try_import(&folder, &options).unwrap();

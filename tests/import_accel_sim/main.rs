@@ -1,5 +1,5 @@
-//! Import of Accel-Sim traces through the public interface: captured traces, where they are at hand, and
-//! small written ones.
+//! Import of Accel-Sim traces through the public interface: captured traces, where available, and
+//! small handwritten ones.
 
 mod captured;
 
@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use warpmem::import::{EmptyMasks, ImportError, ImportOptions, ImportSummary, import_accel_sim};
 use warpmem_trace::{Barrier, Instruction, Kind, OpClass, Operands, Record, Space, Trace};
 
-/// The folder of reference material beside the repository.
+/// Returns the folder of reference material beside the repository.
 fn shared(name: &str) -> Option<PathBuf> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared").join(name);
     if !path.exists() {
@@ -47,7 +47,7 @@ fn import(input: &Path) -> Imported {
     try_import(input, &ImportOptions::default()).unwrap()
 }
 
-/// All records of a warp, with their instructions.
+/// Returns all records of a warp, with their instructions.
 fn warp(trace: &Trace, kernel: usize, cta: usize, warp: usize) -> Vec<(Instruction, Record)> {
     let instructions = trace.instructions(kernel).unwrap();
     let chunk = trace.chunk(kernel, 0).unwrap();
@@ -80,7 +80,7 @@ fn check_consistent(Imported { summary, trace, .. }: &Imported) {
     assert_eq!(summary.address_modes.iter().sum::<u64>(), summary.memory_instructions());
 }
 
-/// A grouped kernel of one CTA with one warp for each of `warps`, of version 5 on Ampere.
+/// Makes a grouped kernel of one CTA with one warp for each of `warps`, in version 5 on Ampere.
 fn grouped(warps: &[&str]) -> String {
     let header = "-kernel name = k\n-kernel id = 1\n-grid dim = (1,1,1)\n-block dim = (64,1,1)\n\
                   -shmem = 1\n-nregs = 21955\n-binary version = 80\n-cuda stream id = 94234523413248\n\
@@ -159,7 +159,7 @@ const WITH_EMPTY_MASKS: &str = "\
     0080 0000ffff 0 EXIT 0 0 0\n";
 
 #[test]
-fn instructions_with_an_empty_mask_stay_or_go_and_are_counted() {
+fn instructions_with_empty_masks_are_kept_or_dropped_and_counted() {
     let import = |empty_masks| {
         let options = ImportOptions { empty_masks, ..ImportOptions::default() };
         let imported = import_text_with(&grouped(&[WITH_EMPTY_MASKS]), &options).unwrap();
@@ -189,7 +189,7 @@ fn instructions_with_an_empty_mask_stay_or_go_and_are_counted() {
     assert_eq!(kinds(dropped.trace), [Load, Exit]);
 }
 
-/// Warp and thread instructions that a run issues.
+/// Returns the warp and thread instructions issued by a run.
 fn run(imported: &Imported) -> (u64, u64) {
     let machine = warpmem::machine::load("li2015", &[]).unwrap();
     let simulation = warpmem::gpu::engine::Simulation::new(&machine, &imported.trace);
@@ -228,7 +228,7 @@ fn zero_register_is_never_an_operand() {
          0090 ffffffff 0 RED.E.ADD 2 R255 R254 4 1 0x7f0200000000 4 0\n",
     );
     let uses: Vec<_> = records.iter().map(|(i, _)| (i.use_distance, i.address_from)).collect();
-    // Only R254 ties instructions together: both wide loads write it, MOV and RED read it.
+    // Only R254 links instructions: both wide loads write it, MOV and RED read it.
     let of_254 = [(None, None), (Some(0), None), (Some(5), None)];
     assert_eq!(uses[..3], of_254);
     assert_eq!(uses[3..6], [(None, None); 3]);
@@ -299,7 +299,7 @@ fn generic_addresses_go_to_their_space_as_offsets() {
 }
 
 #[test]
-fn what_cannot_be_replayed_is_counted_and_named() {
+fn unsupported_instructions_are_counted_and_named() {
     let (records, summary) = only_warp(
         "0000 ffffffff 1 R9 LDC.64 0 0 0\n\
          0010 ffffffff 1 R4 TEX.SCR.B.LL 2 R4 R6 0 0\n\
@@ -362,7 +362,7 @@ fn damaged_and_empty_files_leave_no_trace_behind() {
 }
 
 #[test]
-fn a_broken_kernel_stops_those_behind_it() {
+fn a_broken_kernel_stops_the_later_ones() {
     let folder = tempfile::tempdir().unwrap();
     let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
     let warps = vec!["0000 ffffffff 1 R1 MOV 0 0 0"; 64];
@@ -418,7 +418,7 @@ fn a_cancelled_import_stops_and_leaves_nothing() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(500))]
 
-    /// Damaged text, grouped or raw, is imported or refused; it never panics.
+    /// Damaged text, grouped or raw, is imported or refused without panic.
     #[test]
     fn damaged_text_never_panics(
         raw: bool,

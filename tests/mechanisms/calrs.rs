@@ -1,9 +1,9 @@
-//! CaLRS 2015: queues of L2 slices that know how many requests of an instruction are under way.
+//! CaLRS 2015: L2 slice queues that know the outstanding requests of an instruction.
 
 use super::{Mechanism, gain};
 use warpmem::gpu::results::RunResult;
 
-/// Runs of `fifo`, `calrs` and `calrs-ideal`; none where the traces are not there.
+/// Runs `fifo`, `calrs` and `calrs-ideal`; none without the traces.
 fn runs(name: &str) -> Option<[RunResult; 3]> {
     let trace = Mechanism::open(name, "calrs2015")?;
     let run = |queue| trace.run(&[&format!("policy.l2_queue={queue}")]);
@@ -15,7 +15,8 @@ fn gains([fifo, calrs, ideal]: &[RunResult; 3]) -> [f64; 2] {
     [gain(fifo, calrs), gain(fifo, ideal)]
 }
 
-/// Warps that load one line and compute, of which a share loads 16 lines at a time instead, from what the L2 has.
+/// Makes warps that load one line and compute, a share of which instead load 16 lines at a time,
+/// all from L2.
 fn mixture(parameters: &str) -> Mechanism {
     let regime = "--ctas 180 --sectors 16 --footprint 2^19 --loads 12 --heavy-loads 5 --compute 80 \
                   --heavy-compute 2";
@@ -28,16 +29,17 @@ fn mixture_gains(parameters: &str, queue: u32) -> [f64; 2] {
     mixture.gains("l2_queue", "fifo", ["calrs", "calrs-ideal"])
 }
 
-/// A sixth of the warps makes half the requests and is served last: the others, which have most to compute, wait less.
+/// A sixth of the warps makes half the requests and is served last: the others, which have most to
+/// compute, wait less.
 #[test]
 fn few_warps_of_sixteen_lines_delay_the_others_less() {
     let [calrs, ideal] = mixture_gains("--heavy 0.18", 1280);
     assert!((10.0..20.0).contains(&calrs) && (10.0..20.0).contains(&ideal), "{calrs} {ideal}");
 }
 
-/// A fifth of the preset's queue is 25 entries: while the subqueue of the least critical requests is full, the block
-/// signal stalls critical ones too (section 4.2). The stalls cost the gain of the order: -6 to +5 % with other draws of
-/// the addresses.
+/// A fifth of the preset's queue is 25 entries: while the subqueue of the least critical requests
+/// is full, the block signal stalls critical ones too (section 4.2). The stalls cancel the gain of
+/// the order: -6 to +5 % with other random addresses.
 #[test]
 fn block_signal_cancels_the_gain_of_the_order() {
     let [calrs, ideal] = mixture_gains("--heavy 0.18", 128);
@@ -46,19 +48,19 @@ fn block_signal_cancels_the_gain_of_the_order() {
 
 /// The order of the queue is the same, but DRAM sets the pace: IPC does not follow.
 #[test]
-fn what_comes_from_dram_gains_nothing() {
+fn dram_bound_requests_gain_nothing() {
     let [calrs, ideal] = mixture_gains("--heavy 0.12 --footprint 2^26", 128);
     assert!((-7.0..1.0).contains(&calrs) && (-7.0..1.0).contains(&ideal), "{calrs} {ideal}");
 }
 
-/// The data ports have too little to do for requests to wait.
+/// The data ports are too lightly loaded for requests to queue.
 #[test]
 fn few_divergent_warps_leave_no_gain() {
     let [calrs, ideal] = mixture_gains("--heavy 0.06", 1280);
     assert!(calrs.abs() <= 0.5 && ideal.abs() <= 0.5, "{calrs} {ideal}");
 }
 
-/// Throughput is conserved, and no warp is worth more than another.
+/// Throughput is conserved, and all warps are equally critical.
 #[test]
 fn equal_warps_gain_nothing() {
     let [calrs, ideal] = mixture_gains("--heavy 0.25 --mixture every", 128);
@@ -74,7 +76,7 @@ fn warps_of_one_line_beside_warps_of_sixteen_gain() {
     assert!((1.0..5.0).contains(&ideal), "{ideal}");
 }
 
-/// Nothing can be preferred: throughput is conserved.
+/// No request is preferable: throughput is conserved.
 #[test]
 fn uniform_mixtures_gain_nothing() {
     let Some(runs) = runs("c_mix16") else { return };
@@ -97,14 +99,15 @@ fn critical_requests_wait_less_but_saturated_ports_gain_nothing() {
     }
 }
 
-/// Mean L2 cycles in the queue of requests of Critical Field 1.
+/// Returns the mean L2 cycles in the queue of requests of Critical Field 1.
 fn class_0_wait(run: &RunResult) -> f64 {
     let cycles: u64 = run.slices.iter().map(|slice| slice.queue.wait_cycles[0]).sum();
     let requests: u64 = run.slices.iter().map(|slice| slice.queue.arrivals[0]).sum();
     cycles as f64 / requests as f64
 }
 
-/// The part of L2 cycles in which hits have the data ports: four for each, of two core cycles.
+/// Returns the fraction of L2 cycles in which hits occupy the data ports: four per hit, each of two
+/// core cycles.
 fn port_busy(run: &RunResult) -> f64 {
     let hits: u64 = run.slices.iter().map(|slice| slice.cache.read_hits).sum();
     (hits * 4 * 2) as f64 / (run.core_cycles * run.slices.len() as u64) as f64

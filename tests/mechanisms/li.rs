@@ -6,7 +6,8 @@ use warpmem::gpu::results::RunResult;
 
 const MSHR: [&str; 3] = ["mshr-m", "mshr-s", "mshr-s+a"];
 
-/// Returns the gain of `mshr-s+a` where `share` of each chain is common, with `read_queue` entries, in %.
+/// Returns the gain of `mshr-s+a` where a fraction `share` of each chain is common, with
+/// `read_queue` entries, in %.
 fn s_a_gain(share: &str, read_queue: u32) -> f64 {
     let parameters = format!("--share {share}");
     let chain = Mechanism::generated("shared-chain", &parameters, "li2015")
@@ -21,9 +22,10 @@ fn a_common_chain_gains_from_merges() {
     assert!((10.0..20.0).contains(&gain), "{gain}");
 }
 
-/// Every order moves what is as good in any order by the noise of a run: with other seeds by up to 1.5 %.
+/// With private chains all orders are equally good: the gain is noise, up to 1.5 % with other
+/// seeds.
 #[test]
-fn chains_of_their_own_gain_nothing() {
+fn separate_chains_gain_nothing() {
     let gain = s_a_gain("0", 64);
     assert!(gain.abs() <= 1.5, "{gain}");
 }
@@ -34,15 +36,15 @@ fn mostly_shared_chains_gain_less() {
     assert!((4.0..10.0).contains(&gain), "{gain}");
 }
 
-/// Figure 6.11: with a queue of 16, few requests that many wait for are there to be chosen.
+/// Figure 6.11: a queue of 16 rarely holds the few requests with many waiters.
 #[test]
 fn short_queues_leave_little_to_choose_from() {
     let gain = s_a_gain("1", 16);
     assert!((1.0..5.0).contains(&gain), "{gain}");
 }
 
-/// CTAs with chains of their own finish last, and their requests wait for those of the common chain: IPC is that of the
-/// last CTA. That three quarters of the CTAs gain does not show.
+/// CTAs with private chains finish last, and their requests wait for those of the common chain: IPC
+/// is determined by the last CTA, which masks the gain of three quarters of the CTAs.
 #[test]
 fn private_ctas_mask_the_gain_of_shared_ones() {
     let parameters = "--share 0.75 --share-of ctas";
@@ -51,9 +53,9 @@ fn private_ctas_mask_the_gain_of_shared_ones() {
     assert!(gain.abs() <= 2.5, "{gain}");
 }
 
-/// Nothing is merged, and of equal rows the one with the oldest request goes first: `mshr-m` is FR-FCFS behind the same
-/// path from the L2, so it delays no request longer. S counts how many wait for a row, and leaves the fewest waiting; age
-/// takes most of that back.
+/// Nothing is merged, and among equal rows the one with the oldest request goes first: `mshr-m` is
+/// FR-FCFS behind the same path from the L2, so it delays no request longer. S counts the waiters
+/// of a row, and leaves the rows with the fewest waiting; age reverses most of that.
 #[test]
 fn without_merges_only_sums_delay_requests_longer() {
     let streams = Mechanism::generated("row-streams", "", "li2015");
@@ -64,12 +66,12 @@ fn without_merges_only_sums_delay_requests_longer() {
     assert!((longest(&m)..longest(&s)).contains(&longest(&s_a)), "{}", longest(&s_a));
 }
 
-/// Latency of the read that waited longest.
+/// Returns the latency of the slowest read.
 fn longest(run: &RunResult) -> u64 {
     run.latency.total.max().unwrap()
 }
 
-/// One warp of each CTA follows a chain that all SMs share: what it waits for, many wait for.
+/// One warp of each CTA follows a chain shared by all SMs: many wait for each of its loads.
 #[test]
 fn chains_that_sms_share_gain_from_merges() {
     let Some(chain) = Mechanism::open("chain_p1", "li2015") else { return };
@@ -86,9 +88,10 @@ fn private_chains_gain_nothing() {
     assert!(m.abs() <= 0.5 && s.abs() <= 0.75 && s_a.abs() <= 0.5, "{m} {s} {s_a}");
 }
 
-/// Half lines that two CTAs share. MSHRs are freed earlier, as in the thesis' Figure 6.4, and requests come back sooner; the
-/// path that carries merges is enough for that, with FR-FCFS behind it (`delay(requests=0)`). IPC moves by the noise: from
-/// -2.9 to +2.2 % with one or another irrelevant change, -0.6 ± 1.8 % in the mean.
+/// Half lines that two CTAs share. MSHRs are freed earlier, as in the thesis' Figure 6.4, and
+/// requests return sooner; the delay of the merge path, with FR-FCFS behind it
+/// (`delay(requests=0)`), suffices for that. IPC changes by the noise: from -2.9 to +2.2 % with one
+/// or another irrelevant change, -0.6 ± 1.8 % on average.
 #[test]
 fn tiles_of_half_lines_free_mshrs_and_gain_nothing() {
     let Some(tiles) = Mechanism::open("trans16", "li2015") else { return };
@@ -104,7 +107,7 @@ fn tiles_of_half_lines_free_mshrs_and_gain_nothing() {
     assert!(with_path < before * 9 / 10, "{before} {with_path}");
 }
 
-/// Cycles in which a request wanted an MSHR of a slice in vain.
+/// Counts the cycles in which a request stalled for an MSHR of a slice.
 fn full_mshr_cycles(run: &RunResult) -> u64 {
     let entry = ReservationFail::MshrEntry as usize;
     run.slices.iter().map(|slice| slice.cache.reservation_fails[entry]).sum()

@@ -1,6 +1,7 @@
-//! Small kernels in which a paper's mechanism must show, and controls in which it must not: generated kernels, whose
-//! parameters set the regime, and the traces of `mechanisms/README.md` beside the captured ones. Runs are deterministic,
-//! so the bounds are close to the measured values.
+//! Small kernels in which a paper's mechanism must show, and controls in which it must not:
+//! generated kernels, whose parameters set the regime, and the traces of `mechanisms/README.md`
+//! beside the captured ones. Runs are deterministic, so the bounds are close to the measured
+//! values.
 
 mod calrs;
 mod li;
@@ -17,7 +18,7 @@ use warpmem::machine::load;
 use warpmem::workload::generate;
 use warpmem_trace::Trace;
 
-/// A trace on a machine with overrides of its own.
+/// A trace on a machine with overrides.
 struct Mechanism {
     trace: Trace,
     machine: &'static str,
@@ -26,7 +27,7 @@ struct Mechanism {
 }
 
 impl Mechanism {
-    /// The trace `name`, or none with a message where the folder of traces is not there.
+    /// Opens the trace `name`; none, with a message, without the folder of traces.
     fn open(name: &str, machine: &'static str) -> Option<Mechanism> {
         let shared = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/traces/mechanisms");
         let list = shared.join(name).join("kernelslist.g");
@@ -41,7 +42,7 @@ impl Mechanism {
         Some(Mechanism { trace, machine, overrides: Vec::new(), _folder: folder })
     }
 
-    /// The trace of `warpmem generate KERNEL` with `parameters`, as `--name value`.
+    /// Generates the trace of `warpmem generate KERNEL` with `parameters`, as `--name value`.
     fn generated(kernel: &str, parameters: &str, machine: &'static str) -> Mechanism {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("trace.wmt");
@@ -55,13 +56,13 @@ impl Mechanism {
         Mechanism { trace, machine, overrides: Vec::new(), _folder: folder }
     }
 
-    /// The same with `overrides`, as `key=value`, in every run.
+    /// Adds `overrides`, as `key=value`, to every run.
     fn with(mut self, overrides: &[&str]) -> Mechanism {
         self.overrides.extend(overrides.iter().map(|&text| text.to_owned()));
         self
     }
 
-    /// A run with further overrides.
+    /// Runs with further overrides.
     fn run(&self, overrides: &[&str]) -> RunResult {
         let further = overrides.iter().map(|&text| text.to_owned());
         let all: Vec<String> = self.overrides.iter().cloned().chain(further).collect();
@@ -77,7 +78,8 @@ impl Mechanism {
     }
 }
 
-/// Changes of a machine that no mechanism has to do with: other places of the data, and other latencies of the SMs.
+/// Changes of a machine that are irrelevant to every mechanism: data placement, and latencies of
+/// the SMs.
 const IRRELEVANT: [&str; 6] = [
     "run.page_offset=0",
     "run.page_offset=27",
@@ -87,7 +89,8 @@ const IRRELEVANT: [&str; 6] = [
     "l1.latency=30",
 ];
 
-/// The mean of a gain over all irrelevant changes, and half of its 95 % interval (t of 5 degrees of freedom: 2.571).
+/// Returns the mean of a gain over all irrelevant changes, and half of its 95 % interval (t of 5
+/// degrees of freedom: 2.571).
 fn over_irrelevant(gain: impl Fn(&'static str) -> f64) -> [f64; 2] {
     let gains = IRRELEVANT.map(gain);
     let count = gains.len() as f64;

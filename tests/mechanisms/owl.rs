@@ -1,9 +1,10 @@
-//! OWL 2013: warp schedulers that know CTAs, and prefetching from open rows.
+//! OWL 2013: CTA-aware warp schedulers, and prefetching from open rows.
 
 use super::{Mechanism, gain};
 use warpmem::gpu::results::{PrefetchCounts, RunResult};
 
-/// The traces are laid out for channels that take turns every 256 B. The preset's are whole rows (Table 4).
+/// The traces are laid out for channels interleaved every 256 B. The preset interleaves whole rows
+/// (Table 4).
 const PIECES_OF_ROWS: &str = "dram.address.interleave_bytes=256";
 const BLP: &str = "policy.warp_scheduler=cta-aware-locality-blp";
 const OLDER_READING: &str = "opportunistic(cached=read,trigger=all)";
@@ -12,7 +13,7 @@ fn prefetches(run: &RunResult, of: fn(&PrefetchCounts) -> u64) -> f64 {
     run.slices.iter().map(|slice| of(&slice.prefetches)).sum::<u64>() as f64
 }
 
-/// Mean over cycles of the banks with a request, while there are any.
+/// Returns the mean number of banks with a request, over cycles with any.
 fn bank_parallelism(run: &RunResult) -> f64 {
     let of_channels = run.channels.iter();
     let [banks, cycles] = of_channels.fold([0, 0], |[banks, cycles], channel| {
@@ -21,8 +22,8 @@ fn bank_parallelism(run: &RunResult) -> f64 {
     banks as f64 / cycles as f64
 }
 
-/// Tiles of 8 KB that are read `reuse` times by CTAs of four warps, `sharers` to a row: eight CTAs of an SM need twice its
-/// L1, the two of a group half of it.
+/// Makes tiles of 8 KB read `reuse` times by CTAs of four warps, `sharers` CTAs per row: eight CTAs
+/// of an SM need twice its L1, the two of a group half of it.
 fn tiles(sharers: u32, reuse: u32) -> Mechanism {
     let parameters =
         format!("--ctas 224 --warps 4 --tile 8192 --tiles 1 --sharers {sharers} --reuse {reuse}");
@@ -60,9 +61,9 @@ fn tiles_that_are_read_once_gain_nothing() {
     assert!(gain.abs() <= 3.0, "{gain}");
 }
 
-/// A CTA with whole rows of its own sends to one channel at a time, as channels are whole rows (Table 4). The warps of the
-/// first group wait there so long that those of the others take its place in the L1. With an L2 that has all lines, they
-/// do not.
+/// A CTA with private whole rows sends to one channel at a time, because channels interleave whole
+/// rows (Table 4). The warps of the first group wait so long that those of the others displace it
+/// in the L1. With an L2 that holds all lines, they do not.
 #[test]
 fn groups_stalled_on_one_channel_lose_their_tiles() {
     let tiles = tiles(1, 4);
@@ -72,9 +73,9 @@ fn groups_stalled_on_one_channel_lose_their_tiles() {
     assert!((25.0..50.0).contains(&answered), "{answered}");
 }
 
-/// Section 4.3: groups of other numbers have other rows if consecutive CTAs share theirs (a third more banks, and fewer
-/// row hits), and no others if every CTA has its own. IPC does not gain: L1 has nothing of these tiles, so that the focus
-/// on one group costs more than the banks that are got back.
+/// Section 4.3: groups of different numbers use different rows if consecutive CTAs share rows (a
+/// third more banks, and fewer row hits), but not if every CTA has its own. IPC does not gain: L1
+/// retains nothing of these tiles, so the focus on one group costs more than the recovered banks.
 #[test]
 fn groups_of_other_numbers_use_more_banks_only_where_ctas_share_rows() {
     for (sharers, more) in [(4, 1.25..1.45), (1, 0.9..1.1)] {
@@ -88,8 +89,9 @@ fn groups_of_other_numbers_use_more_banks_only_where_ctas_share_rows() {
     }
 }
 
-/// Figure 9: groups are whole CTAs, so minimum sizes of 5 and 8 warps give the same groups of four-warp CTAs. A group of
-/// one such CTA is too small if it keeps the issue slot while its warps stall, and large enough if it yields the slot.
+/// Figure 9: groups are whole CTAs, so minimum sizes of 5 and 8 warps give the same groups of
+/// four-warp CTAs. A group of one such CTA is too small if it keeps the issue slot while its warps
+/// stall, and large enough if it yields the slot.
 #[test]
 fn groups_of_one_small_cta_do_not_fill_the_pipeline() {
     let parameters = "--ctas 224 --warps 4 --tile 4096 --tiles 1 --sharers 4";
@@ -103,8 +105,8 @@ fn groups_of_one_small_cta_do_not_fill_the_pipeline() {
     assert!((-9.0..-3.0).contains(&waiting) && lending > -2.5, "{waiting} {lending}");
 }
 
-/// Prefetches are used where all of a row is needed, and not where a quarter is. Neither costs anything while the bus is
-/// mostly idle.
+/// Prefetches are used if all of a row is needed, and not if only a quarter is. Neither costs
+/// anything while the bus is mostly idle.
 #[test]
 fn prefetched_row_remainders_are_used_when_needed() {
     for (sharers, used, expected) in [(16, 2048, 0.9..1.0), (8, 512, 0.1..0.4)] {
@@ -134,12 +136,13 @@ fn rows_needed_later_gain_from_prefetching() {
     assert!((3.5..5.0).contains(&gain), "{gain}");
 }
 
-/// A stream of the same lines: what the L2 has is not read again. Knowing of the open row alone costs 39 %.
+/// A stream of the same lines: lines in the L2 are not read again. Knowing only the open row costs
+/// 39 %.
 ///
-/// With whole rows the bus is 94 % busy without prefetching: the 6 % of prefetches that come too late or are not used cost
-/// 1 %.
+/// With whole rows the bus is 94 % busy without prefetching: the 6 % of prefetches that arrive too
+/// late or are unused cost 1 %.
 #[test]
-fn a_read_only_stream_gains_from_lines_so_far_unfetched() {
+fn a_read_only_stream_gains_from_prefetching_new_lines() {
     let Some(trace) = Mechanism::open("owl_stream", "owl2013") else { return };
     let readings = ["opportunistic", OLDER_READING];
     let trace = trace.with(&[BLP]);
@@ -151,8 +154,8 @@ fn a_read_only_stream_gains_from_lines_so_far_unfetched() {
     assert!(all < -30.0, "{all}");
 }
 
-/// The same beside a stream of stores: rows that only write-backs open are not prefetched from. With `trigger=all` 85 % of
-/// the lines are not used.
+/// The same beside a stream of stores: rows opened only by write-backs are not prefetched from.
+/// With `trigger=all` 85 % of the lines are unused.
 #[test]
 fn a_stream_of_stores_triggers_nothing() {
     let Some(trace) = Mechanism::open("owl_str_w", "owl2013") else { return };
@@ -166,10 +169,11 @@ fn a_stream_of_stores_triggers_nothing() {
     assert!(used(&reads) > 0.7 && used(&all) < 0.2, "{} {}", used(&reads), used(&all));
 }
 
-/// Consecutive CTAs use the same rows, and the four loads of a warp four rows of one bank. Where a warp stalls on the load
-/// (section 2.1), the cores' first groups do not fill their MSHRs with requests to one bank: `cta-aware-locality` is
-/// then 7 % below `lrr` in place of 23 %, with whole rows 2 %. L1 never hits here, so that there is nothing to gain; the
-/// 7 % are cycles in which the first group keeps the others from issuing.
+/// Consecutive CTAs use the same rows, and the four loads of a warp four rows of one bank. Where a
+/// warp stalls on the load (section 2.1), the cores' first groups do not fill their MSHRs with
+/// requests to one bank: `cta-aware-locality` is then 7 % below `lrr` instead of 23 %, with whole
+/// rows 2 %. L1 never hits here, so there is nothing to gain; the 7 % are cycles in which the first
+/// group prevents the others from issuing.
 #[test]
 fn group_focus_costs_the_other_groups() {
     let Some(trace) = Mechanism::open("owl_blp", "owl2013") else { return };
@@ -188,7 +192,7 @@ fn group_focus_costs_the_other_groups() {
     assert!(after < 0.75 * before, "{before} {after}");
 }
 
-/// Groups that begin elsewhere on each core use more banks.
+/// Groups that begin at different positions on each core use more banks.
 #[test]
 fn groups_of_other_numbers_use_more_banks() {
     let Some(trace) = Mechanism::open("owl_blp", "owl2013") else { return };

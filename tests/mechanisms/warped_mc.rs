@@ -1,4 +1,4 @@
-//! Warped-MC 2023: a DRAM scheduler that knows what warps wait for.
+//! Warped-MC 2023: a DRAM scheduler that knows the outstanding requests of warps.
 
 use super::{Mechanism, gain, over_irrelevant};
 use warpmem::gpu::results::RunResult;
@@ -23,7 +23,8 @@ fn generated_gain(parameters: &str, queue: u32) -> f64 {
     gain
 }
 
-/// A warp that waits for one request goes before those that wait for 32, if the queue holds them all.
+/// A warp that waits for one request is served before those that wait for 32, if the queue holds
+/// them all.
 #[test]
 fn light_warps_beside_three_times_as_many_heavy_ones_gain() {
     let (short, long) = (generated_gain("--heavy 0.75", 64), generated_gain("--heavy 0.75", 256));
@@ -36,7 +37,7 @@ fn a_quarter_of_heavy_warps_gains_less() {
     assert!((4.0..10.0).contains(&gain), "{gain}");
 }
 
-/// Each request is the last of its warp: all have the same priority, as with FR-FCFS.
+/// Each request is its warp's last: all have equal priority, as under FR-FCFS.
 #[test]
 fn light_warps_alone_run_as_with_fr_fcfs() {
     let gain = generated_gain("--heavy 0", 256);
@@ -44,18 +45,19 @@ fn light_warps_alone_run_as_with_fr_fcfs() {
 }
 
 #[test]
-fn heavy_warps_alone_gain_a_tenth_of_it() {
+fn heavy_warps_alone_gain_a_tenth() {
     let mix = Mechanism::generated("role-mix", "--heavy 1", "warpedmc2023")
         .with(&["dram.read_queue=256"]);
     let run = |change, policy| with_scheduler(&mix, &[change], policy);
     let [mean, half] =
         over_irrelevant(|change| gain(&run(change, "fr-fcfs"), &run(change, "warped-mc")));
-    // 2.2 ± 1.0, where light warps beside them make 25 to 40 of it.
+    // 2.2 ± 1.0; with light warps beside them the gain is 25 to 40.
     assert!(mean.abs() <= 3.0, "{mean} {half}");
 }
 
-/// Off chip, light loads before heavy ones shorten every warp, too: banks are idle four fifths of the time, so that
-/// throughput is not conserved as it is at a busy port (CaLRS). Roles make twice as much of it.
+/// Off chip, serving light loads before heavy ones shortens every warp, too: banks are idle four
+/// fifths of the time, so throughput is not conserved as at a saturated port (CaLRS). Separate
+/// roles double the gain.
 #[test]
 fn the_same_loads_in_every_warp_gain_half_as_much() {
     let roles = generated_gain("", 256);
@@ -75,7 +77,8 @@ fn warps_of_two_kinds_gain() {
     assert!((4.0..12.0).contains(&short) && (20.0..30.0).contains(&long), "{short} {long}");
 }
 
-/// More of the same: 38 % of the divergence arises in a controller with a queue of 64, and 96 % in one of 256.
+/// At a larger scale, 38 % of the divergence arises in a controller with a queue of 64, and 96 % in
+/// one of 256.
 #[test]
 fn many_warps_of_two_kinds_gain_where_the_queue_holds_their_requests() {
     let Some([short, long]) = gains_by_queue("w_typ16") else { return };
@@ -83,14 +86,15 @@ fn many_warps_of_two_kinds_gain_where_the_queue_holds_their_requests() {
 }
 
 #[test]
-fn warps_that_are_all_alike_gain_little() {
+fn uniform_warps_gain_little() {
     let Some([short, long]) = gains_by_queue("w_r32_8") else { return };
     assert!((0.0..3.0).contains(&short) && (0.0..3.0).contains(&long), "{short} {long}");
 }
 
-/// Matrix rows at power-of-two pitches (GESUMMV, SYR2K): the XOR bank hash of section 2.2 spreads them over banks. They still
-/// camp on few channels, so that single runs of `p_gmv` gain from 1.2 to 5.2 % with it, 3.7 ± 1.5 % in the mean. Of the
-/// channels' hash the paper says nothing: with one, Warped-MC loses less than 1 % and all is faster.
+/// Matrix rows at power-of-two pitches (GESUMMV, SYR2K): the XOR bank hash of section 2.2 spreads
+/// them over banks. They still camp on few channels, so that single runs of `p_gmv` gain from 1.2
+/// to 5.2 % with it, 3.7 ± 1.5 % on average. The paper mentions no channel hash: with one,
+/// Warped-MC loses less than 1 % and everything is faster.
 #[test]
 fn power_of_two_pitches_use_banks_by_the_hash_of_the_paper() {
     for (name, faster, faster_still) in [("p_gmv", 1.0, 400.0), ("p_sy2", 20.0, 30.0)] {

@@ -1,4 +1,5 @@
-//! Yuan 2009: networks that keep the requests of an SM together, before DRAM queues that serve each bank in order.
+//! Yuan 2009: networks that keep the requests of an SM together, in front of DRAM queues that serve
+//! each bank in order.
 
 use super::{Mechanism, gain};
 
@@ -17,14 +18,14 @@ fn streams_of_many_sms_gain_from_being_kept_together() {
     assert!((20.0..40.0).contains(&gain), "{gain}");
 }
 
-/// With one request to each row there is nothing to keep together.
+/// With one request per row there is nothing to keep together.
 #[test]
 fn runs_of_one_request_gain_little() {
     let gain = held(64, 28);
     assert!((-4.0..5.0).contains(&gain), "{gain}");
 }
 
-/// Figure 1: with few SMs to a channel the network hardly mixes their streams.
+/// Figure 1: with few SMs per channel the network hardly mixes their streams.
 #[test]
 fn streams_of_few_sms_gain_nothing() {
     let gain = held(4096, 14);
@@ -32,12 +33,13 @@ fn streams_of_few_sms_gain_nothing() {
 }
 
 #[test]
-fn streams_of_some_more_sms_gain_something() {
+fn streams_of_a_few_more_sms_gain_some() {
     let gain = held(4096, 20);
     assert!((4.0..10.0).contains(&gain), "{gain}");
 }
 
-/// Figure 6: what the network does to row locality, and what is left of it when grants are held (section 5.1).
+/// Figure 6: the network's effect on row locality, and the effect that remains when grants are held
+/// (section 5.1).
 #[test]
 fn the_network_mixes_rows_and_held_grants_keep_more_of_them() {
     let streams = Mechanism::generated("row-streams", "--run 512", "yuan2009");

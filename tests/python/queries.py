@@ -178,7 +178,7 @@ REFUSED = {
     "WITH RECURSIVE t AS (SELECT 1) SELECT * FROM t": "RECURSIVE",
     "SELECT MEDIAN(cycles) OVER (ORDER BY cycles) FROM runs": "only over whole partitions",
     "SELECT SUM(cycles) OVER (ORDER BY cycles RANGE BETWEEN 5 PRECEDING AND CURRENT ROW) FROM runs": "use ROWS",
-    "SELECT cycles * cycles * cycles * cycles * cycles * cycles FROM runs": "exceeds the integers of 64 bits",
+    "SELECT cycles * cycles * cycles * cycles * cycles * cycles FROM runs": "exceeds 64-bit integers",
     "SELECT SUM(load) OVER (ORDER BY load ROWS BETWEEN 2 FOLLOWING AND 1 FOLLOWING) FROM loads": "ends before it begins",
     "SELECT 2 ^ 3": "POWER(2, 3)",
     "SELECT CAST(trace AS DATE) FROM runs": "cast to BIGINT",

@@ -1,4 +1,4 @@
-"""Polars, pandas and DuckDB read the same values from every file that we write of one table."""
+"""Polars, pandas and DuckDB read the same values from every file format of a table."""
 
 import duckdb
 import pandas as pd
@@ -10,7 +10,7 @@ COLUMNS = ["trace", "dram_scheduler", "overrides", "cycles", "ipc_thread", "seed
 def values(frame):
     rows = frame.to_pandas() if isinstance(frame, pl.DataFrame) else frame
     rows = rows[COLUMNS].astype(object)
-    # Empty fields of CSV do not tell empty text from null.
+    # CSV does not distinguish empty text from null.
     return rows.where(rows.notna() & (rows != ""), None).values.tolist()
 
 
@@ -33,7 +33,7 @@ readers = {
 for name, read in readers.items():
     assert values(read()) == expected, f"{name}: {values(read())} instead of {expected}"
 
-# The tables that a run leaves, in the files that it wrote itself.
+# Tables in the files written by a run itself.
 loads = "results/loads/*.parquet"
 count = pl.scan_parquet(loads).select(pl.len()).collect().item()
 assert count > 0

@@ -28,7 +28,7 @@ fail() {
 
 tear_down() {
     if [ -n "$waiting" ]; then kill -KILL "$waiting" 2>/dev/null || true; fi
-    # Never the queue of another Slurm.
+    # Never use the queue of another Slurm.
     if [ "${SLURM_CONF:-}" = "$folder/slurm.conf" ]; then
         scancel --user="$(id -un)" 2>/dev/null || true
         sleep 1
@@ -84,7 +84,7 @@ JobAcctGatherType=jobacct_gather/none
 AccountingStorageType=accounting_storage/none
 MpiDefault=none
 ReturnToService=2
-# Four tasks at a time, on however many processors.
+# Four concurrent tasks, regardless of the number of processors.
 SlurmdParameters=config_overrides
 NodeName=$host NodeAddr=127.0.0.1 CPUs=4
 PartitionName=test Nodes=$host Default=YES MaxTime=INFINITE State=UP
@@ -118,12 +118,12 @@ sweep_on_slurm() {
     waiting=$!
 }
 
-# How often a task was found to have ended with cells missing.
-deaths() { grep -c 'it is submitted again$' "$folder/slurm-notes.txt" || true; }
+# Counts the tasks that ended with missing cells.
+deaths() { grep -c 'it is resubmitted$' "$folder/slurm-notes.txt" || true; }
 
 died() { [ "$(deaths)" -gt "$1" ]; }
 
-# A running task that has finished a cell and has others left, as `ID OF ITS JOB`, `ARRAY` and `NUMBER`.
+# Finds a running task with finished and unfinished cells, as `JOB ID`, `ARRAY` and `NUMBER`.
 victim() {
     squeue --noheader --array --states=RUNNING --format='%A %F %K' | shuf | while read -r job array number; do
         local cells=$folder/slurm/shards/$number/cells
@@ -136,8 +136,8 @@ victim() {
     done
 }
 
-# Kills one running task, by its process or by Slurm, and waits until it has been noticed. A task may
-# end before it is killed: then another is chosen.
+# Kills one running task, by its process or by Slurm, and waits until the sweep notices. If a task ends
+# before it is killed, another is chosen.
 kill_a_task() {
     local before job array number
     before=$(deaths)
@@ -160,7 +160,7 @@ kill_a_task() {
     done
 }
 
-# The waiting process is killed; its successor waits for the same tasks.
+# The waiting process is killed; a new process waits for the same tasks.
 kill_the_waiting() {
     kill -KILL "$waiting"
     wait "$waiting" 2>/dev/null || true

@@ -1,4 +1,4 @@
-//! Aggregates: one value of many rows.
+//! Aggregates: one value computed from many rows.
 
 use std::ops::ControlFlow;
 
@@ -60,7 +60,7 @@ pub(super) fn is_aggregate(name: &str) -> bool {
     AGGREGATES.contains(&name)
 }
 
-/// The aggregates of an expression, without those over windows and those of subqueries.
+/// Collects the aggregates of an expression, excluding those over windows and in subqueries.
 pub(super) fn aggregates(ast: &Ast) -> Vec<Ast> {
     let mut found = Aggregates { depth: 0, found: Vec::new() };
     let _ = ast.visit(&mut found);
@@ -68,7 +68,7 @@ pub(super) fn aggregates(ast: &Ast) -> Vec<Ast> {
 }
 
 struct Aggregates {
-    /// Subqueries around the place.
+    /// Nesting depth in subqueries.
     depth: usize,
     found: Vec<Ast>,
 }
@@ -98,15 +98,15 @@ impl Visitor for Aggregates {
     }
 }
 
-/// An aggregate and its arguments. Rows that its FILTER leaves out are null in them.
+/// An aggregate and its arguments. Rows excluded by its FILTER are null in the arguments.
 pub(super) struct Aggregate {
     pub name: String,
     text: String,
-    /// The arguments; one that is true of each row for COUNT(*).
+    /// Arguments; for COUNT(*) a single one that is true for every row.
     pub values: Vec<Value>,
     pub is_distinct: bool,
     order: Order,
-    /// The part of the rows below a quantile.
+    /// Fraction of the rows below a quantile.
     quantile: Option<f64>,
     separator: Option<String>,
 }
@@ -198,7 +198,7 @@ impl Planner<'_> {
     }
 }
 
-/// A number from 0 to 1.
+/// Parses a number from 0 to 1.
 fn fraction(ast: Option<&Ast>) -> Option<f64> {
     let Some(Ast::Value(value)) = ast else { return None };
     let Literal::Number(text, _) = &value.value else { return None };
@@ -206,7 +206,7 @@ fn fraction(ast: Option<&Ast>) -> Option<f64> {
 }
 
 impl Aggregate {
-    /// The value of a group of rows.
+    /// Computes the value of a group of rows.
     pub fn value(&self) -> Result<Value> {
         let first = &self.values[0];
         let rows = |expr: Expr| if self.is_distinct { expr.unique_stable() } else { expr };
@@ -289,12 +289,12 @@ impl Aggregate {
             true => checked(of.clone().sum(), of.cast(DataType::Float64).sum()),
             false => of.sum(),
         };
-        // The sum of no values is no value.
+        // SUM of no values is null.
         let is_empty = self.values[0].expr.clone().count().eq(lit(0));
         Ok(Value::new(when(is_empty).then(lit(NULL)).otherwise(sum), dtype))
     }
 
-    /// The argument as a number; truth values count as 0 and 1.
+    /// Returns the argument as a number; truth values count as 0 and 1.
     pub fn numbers(&self) -> Result<Value> {
         self.takes(1)?;
         let first = &self.values[0];
@@ -302,11 +302,7 @@ impl Aggregate {
             DataType::Boolean => Ok(first.clone().to(&DataType::Int64)),
             DataType::Null => Ok(first.clone().to(&DataType::Float64)),
             _ if first.is_number() => Ok(first.clone()),
-            _ => Err(refused(format!(
-                "`{}` is of {}, not of a number",
-                self.text,
-                kind(&first.dtype)
-            ))),
+            _ => Err(refused(format!("`{}` is {}, not a number", self.text, kind(&first.dtype)))),
         }
     }
 
@@ -342,7 +338,7 @@ impl Aggregate {
         Ok(Value::new(when(is_empty).then(lit(NULL)).otherwise(reduce(values)), DataType::Boolean))
     }
 
-    /// Two numbers, both null where one is.
+    /// Returns the two arguments as floats, without the rows in which either is null.
     fn pairs(&self) -> Result<[Expr; 2]> {
         self.takes(2)?;
         if let Some(other) = self.values.iter().find(|value| !value.is_number()) {
@@ -360,7 +356,7 @@ impl Aggregate {
         }
     }
 
-    /// The first argument where the second is greatest or least.
+    /// Returns the first argument where the second is greatest or least.
     fn at_the_end_of_the_order(&self, greatest: bool) -> Result<Expr> {
         self.takes(2)?;
         let [value, key] = [&self.values[0], &self.values[1]].map(|value| value.expr.clone());

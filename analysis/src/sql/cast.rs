@@ -7,7 +7,7 @@ use super::refused;
 use super::value::Value;
 use crate::error::Result;
 
-/// Casts a value; text that is no number is an error, or null if `or_null`.
+/// Casts a value; text that is not a number is an error, or null if `or_null`.
 pub(super) fn cast(value: &Value, to: &SqlType, or_null: bool) -> Result<Value> {
     let value = value.clone().settled();
     let dtype = match to {
@@ -56,7 +56,7 @@ pub(super) fn cast(value: &Value, to: &SqlType, or_null: bool) -> Result<Value> 
     Ok(Value::over(expr, dtype, &[&value]))
 }
 
-/// Text as a truth value; null of any other text.
+/// Reads text as a truth value; null for any other text.
 fn truth_of_text(text: &Expr) -> Expr {
     let text = text.clone().str().to_lowercase();
     let is = |words: [&str; 2]| text.clone().eq(lit(words[0])).or(text.clone().eq(lit(words[1])));

@@ -15,7 +15,7 @@ use super::value::{Arithmetic, Value, arithmetic, common, joined, kind, typed};
 use super::{HIGHEST, Planner, refused};
 use crate::error::Result;
 
-/// The height of the tree of some 64 conditions.
+/// Height of the tree of about 64 conditions.
 const LONG_CONDITION: usize = 8;
 
 impl Planner<'_> {
@@ -31,7 +31,7 @@ impl Planner<'_> {
         }
     }
 
-    /// The values as a column of the rows.
+    /// Returns the values as a column of the rows.
     pub(super) fn as_column(&mut self, value: Value, context: &mut Context) -> Value {
         let value = value.settled();
         let id = self.fresh();
@@ -113,7 +113,7 @@ impl Planner<'_> {
         }
     }
 
-    /// The column, alias or value of an outer row that a name stands for.
+    /// Resolves a name to a column, an alias or a value of an outer row.
     fn name(
         &mut self,
         table: Option<&Ident>,
@@ -130,7 +130,7 @@ impl Planner<'_> {
             && let Some(position) =
                 context.aliases.iter().position(|(alias, _)| is_name(name, &alias.value))
         {
-            // Within its own expression an alias means something else.
+            // Within its own expression an alias refers to something else.
             let (alias, ast) = context.aliases.remove(position);
             let value = self.expression(ast, context);
             context.aliases.insert(position, (alias, ast));
@@ -212,7 +212,7 @@ impl Planner<'_> {
         arithmetic(operation, &left, &right, &text)
     }
 
-    /// A chain of AND or of OR, however long.
+    /// Compiles a chain of AND or of OR of any length.
     fn connected(
         &mut self,
         ast: &Ast,
@@ -249,11 +249,10 @@ impl Planner<'_> {
         compared(values, ast, compare)
     }
 
-    /// A condition as an expression; null is as good as false for a filter.
+    /// Compiles a condition; a filter treats null as false.
     pub(super) fn predicate(&mut self, ast: &Ast, context: &mut Context) -> Result<Expr> {
         let holds = self.truth_value(ast, context)?;
-        // Polars pushes each of the conditions that AND joins down on its own, in time that grows
-        // with the square of their number.
+        // Polars pushes down each conjunct separately, in time quadratic in their number.
         let is_long = holds.depth > LONG_CONDITION;
         Ok(if is_long { self.as_column(holds, context).expr } else { holds.expr })
     }
@@ -364,7 +363,7 @@ impl Planner<'_> {
     }
 }
 
-/// The text of an expression with identifiers of columns in place of their names, so that equal
+/// Returns the text of an expression with column identifiers in place of names, so that equal
 /// expressions have equal texts.
 pub(super) fn canonical(ast: &Ast, columns: &[Column]) -> String {
     let mut ast = ast.clone();
@@ -394,7 +393,7 @@ pub(super) fn compared(
 ) -> Result<Value> {
     let [left, right] = same_type(values, || ast.to_string())?;
     let expr = compare(left.expr.clone(), right.expr.clone());
-    // The comparison of two nulls of no type is a null without a type, too.
+    // Comparing two untyped nulls yields an untyped null.
     let expr = if left.dtype == DataType::Null { expr.cast(DataType::Boolean) } else { expr };
     Ok(Value::over(expr, DataType::Boolean, &[&left, &right]))
 }
@@ -437,7 +436,7 @@ fn text_of_literal(value: &Literal) -> Option<String> {
     }
 }
 
-/// The text of a literal.
+/// Returns the text of a literal.
 pub(super) fn text_of(ast: &Ast) -> Option<String> {
     match ast {
         Ast::Value(value) => text_of_literal(&value.value),
@@ -446,7 +445,7 @@ pub(super) fn text_of(ast: &Ast) -> Option<String> {
     }
 }
 
-/// A LIKE pattern as a regular expression.
+/// Translates a LIKE pattern into a regular expression.
 fn like_pattern(pattern: &str, escape: Option<char>) -> Result<String> {
     let mut regex = String::new();
     let mut letters = pattern.chars();

@@ -15,7 +15,7 @@ use super::value::{Value, common, kind};
 use super::{Planner, refused};
 use crate::error::Result;
 
-/// One condition of ON, by the tables that it is about.
+/// A condition of ON, by the tables it refers to.
 enum Condition<'a> {
     /// An equality between an expression over the left side and one over the right side.
     Equal(&'a Ast, &'a Ast),
@@ -80,7 +80,7 @@ impl Planner<'_> {
         }
     }
 
-    /// A table that WITH names, or one of the results.
+    /// Resolves a table named by WITH, or one of the results.
     fn named_table(&mut self, name: &ObjectName, env: Env) -> Result<(String, Table)> {
         let [part] = name.0.as_slice() else {
             return Err(refused(format!("`{name}`: tables have names of one word")));
@@ -92,7 +92,7 @@ impl Planner<'_> {
         }
     }
 
-    /// The rows of a table with identifiers that no other use of the table has.
+    /// Returns the rows of a table with identifiers unique to this use of it.
     fn relation(
         &mut self,
         mut table: Table,
@@ -188,7 +188,7 @@ impl Planner<'_> {
                     remaining.push(ast);
                     continue;
                 }
-                // Rows of one side that meet a condition have a key; null equals nothing.
+                // Rows of one side that meet the condition get a key; null equals nothing.
                 Condition::Left(ast) => [self.holds(ast, &mut sides[0])?, yes()],
                 Condition::Right(ast) => [yes(), self.holds(ast, &mut sides[1])?],
                 Condition::Both(ast) => {
@@ -223,14 +223,14 @@ impl Planner<'_> {
         Ok(context.rows)
     }
 
-    /// True where a condition holds, null elsewhere.
+    /// Returns true where a condition holds, null elsewhere.
     fn holds(&mut self, ast: &Ast, context: &mut Context) -> Result<Value> {
         let holds = self.predicate(ast, context)?;
         let expr = when(holds).then(lit(true)).otherwise(lit(NULL).cast(DataType::Boolean));
         Ok(Value::new(expr, DataType::Boolean))
     }
 
-    /// A join on columns of one name, which become one column.
+    /// Joins on columns of the same name, which become one column.
     fn join_using(
         &mut self,
         mut left: Relation,
@@ -264,7 +264,7 @@ impl Planner<'_> {
             let column = Column { table: None, id: self.fresh(), dtype, ..values[0].clone() };
             merged.push((values, column, expr));
         }
-        // Keys need names of their own where they are cast.
+        // Keys that are cast need distinct names.
         for (side, keys) in [&mut left, &mut right].into_iter().zip(&mut keys) {
             for key in keys.iter_mut() {
                 let id = self.fresh();
@@ -292,7 +292,7 @@ fn yes() -> Value {
     Value::new(lit(true), DataType::Boolean)
 }
 
-/// Two values that can be compared, in the type that they have in common.
+/// Converts two comparable values to their common type.
 pub(super) fn same_type(values: [Value; 2], text: impl Fn() -> String) -> Result<[Value; 2]> {
     let [left, right] = values;
     let dtype = common(&left.dtype, &right.dtype).ok_or_else(|| {
@@ -322,7 +322,7 @@ fn joined_rows(
     Ok(Relation { frame, columns: [left.columns, right.columns].concat() })
 }
 
-/// Refuses two tables of one name, whose columns no query could tell apart.
+/// Refuses two tables of the same name, whose columns a query could not distinguish.
 fn distinct_names(left: &Relation, right: &Relation) -> Result<()> {
     let names: HashSet<&String> =
         left.columns.iter().filter_map(|column| column.table.as_ref()).collect();
@@ -339,7 +339,7 @@ fn distinct_names(left: &Relation, right: &Relation) -> Result<()> {
     }
 }
 
-/// The conditions that AND joins.
+/// Splits a condition at its top-level ANDs.
 fn conjuncts(on: &Ast) -> Vec<&Ast> {
     let mut open = vec![on];
     let mut parts = Vec::new();
@@ -370,7 +370,7 @@ fn classified<'a>(ast: &'a Ast, left: &Relation, right: &Relation) -> Result<Con
     })
 }
 
-/// Whether an expression uses columns of the left and of the right side.
+/// Returns whether an expression uses columns of the left and of the right side.
 fn sides(ast: &Ast, left: &Relation, right: &Relation) -> Result<[bool; 2]> {
     let mut used = [false, false];
     let flow = visit_expressions(ast, |part| {

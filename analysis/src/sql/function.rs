@@ -1,4 +1,4 @@
-//! Functions of single values.
+//! Scalar functions.
 
 use polars::lazy::dsl::{max_horizontal, min_horizontal};
 use polars::prelude::*;
@@ -13,7 +13,7 @@ use super::{Planner, aggregate, refused};
 use crate::error::Result;
 
 impl Planner<'_> {
-    /// The value of a function, or of an aggregate over a window.
+    /// Evaluates a function, or an aggregate over a window.
     pub(super) fn function(
         &mut self,
         function: &Function,
@@ -26,7 +26,9 @@ impl Planner<'_> {
         }
         if aggregate::is_aggregate(&name) {
             return Err(refused(match context.without_windows {
-                Some(clause) => format!("`{ast}` is an aggregate, which {clause} cannot have"),
+                Some(clause) => {
+                    format!("`{ast}` is an aggregate, which is not allowed in {clause}")
+                }
                 None => format!("`{ast}` is an aggregate within an aggregate"),
             }));
         }
@@ -34,7 +36,7 @@ impl Planner<'_> {
         self.call(&name, &args, ast, context)
     }
 
-    /// The value of the function `name` of `args`.
+    /// Evaluates the function `name` of `args`.
     pub(super) fn call(
         &mut self,
         name: &str,
@@ -51,12 +53,12 @@ impl Planner<'_> {
     }
 }
 
-/// The upper-case name of a function.
+/// Returns the name of a function in upper case.
 pub(super) fn name_of(function: &Function) -> String {
     function.name.to_string().to_ascii_uppercase()
 }
 
-/// The arguments of a function that has nothing but arguments.
+/// Returns the arguments of a function call that has no clauses.
 pub(super) fn arguments<'a>(function: &'a Function, ast: &Ast) -> Result<Vec<&'a Ast>> {
     let refuse = || refused(format!("`{ast}` is not supported in this form"));
     let list = match &function.args {
@@ -202,7 +204,7 @@ impl Call<'_> {
         Ok(self.of(take(text.clone().to(&DataType::String).expr, lit(count)), DataType::String))
     }
 
-    /// Letters from a position on, counted from 1.
+    /// Returns the letters from a position on, counted from 1.
     fn substring(&self) -> Result<Value> {
         let (start, length) =
             (self.whole(1)?, if self.args.len() == 3 { Some(self.whole(2)?) } else { None });
@@ -238,7 +240,7 @@ impl Call<'_> {
         Ok(self.of(expr.cast(dtype.clone()), dtype))
     }
 
-    /// A function of a number, whose type it keeps if it is an integer.
+    /// Applies a numeric function that preserves the integer type.
     fn kept(&self, function: fn(Expr) -> Expr) -> Result<Value> {
         let [value] = self.numbers()?;
         let dtype = if value.is_integer() { DataType::Int64 } else { DataType::Float64 };
@@ -246,7 +248,7 @@ impl Call<'_> {
         Ok(self.of(expr, dtype))
     }
 
-    /// A function of values of one type.
+    /// Applies a function of several values of one type.
     fn joined(&self, function: impl FnOnce(Vec<Expr>) -> PolarsResult<Expr>) -> Result<Value> {
         let dtype = self.common(&self.values.iter().collect::<Vec<_>>())?;
         let values = self.values.iter().map(|value| value.clone().to(&dtype).expr);
@@ -284,10 +286,10 @@ impl Call<'_> {
         }
     }
 
-    /// The whole number that an argument is.
+    /// Returns an argument as a whole number.
     fn whole(&self, position: usize) -> Result<i64> {
         let number = self.args.get(position).and_then(|ast| whole(ast));
-        number.ok_or_else(|| self.wrong("whole numbers, written as such"))
+        number.ok_or_else(|| self.wrong("integer literals"))
     }
 
     fn wrong(&self, expected: &str) -> crate::error::Error {
@@ -299,7 +301,7 @@ impl Call<'_> {
     }
 }
 
-/// The whole number that an expression says.
+/// Parses an expression as a whole number.
 pub(super) fn whole(ast: &Ast) -> Option<i64> {
     match ast {
         Ast::Value(value) => match &value.value {

@@ -14,15 +14,15 @@ use super::value::Value;
 use super::{Planner, refused};
 use crate::error::Result;
 
-/// Columns that are left after grouping, by the canonical text of their expressions.
+/// Columns that remain after grouping, by the canonical text of their expressions.
 pub(super) struct Groups {
     pub values: HashMap<String, Value>,
-    /// Whether a key is more than a column.
+    /// Whether some key is not a plain column.
     pub has_computed_key: bool,
 }
 
 impl Groups {
-    /// The column that an expression is.
+    /// Returns the column of an expression.
     pub fn value(&self, ast: &Ast, context: &Context) -> Option<Value> {
         let may_be =
             matches!(ast, Ast::Identifier(_) | Ast::CompoundIdentifier(_) | Ast::Function(_));
@@ -34,7 +34,8 @@ impl Groups {
 }
 
 impl Planner<'_> {
-    /// Groups the rows, if the SELECT groups or aggregates; `uppers` are its expressions after that.
+    /// Groups the rows if the SELECT groups or aggregates; `uppers` are the expressions evaluated
+    /// after grouping.
     pub(super) fn grouped(
         &mut self,
         group_by: &GroupByExpr,
@@ -90,7 +91,7 @@ impl Planner<'_> {
     }
 }
 
-/// The expressions to group by, with positions and aliases resolved.
+/// Returns the expressions to group by, with positions and aliases resolved.
 fn keys(group_by: &GroupByExpr, items: &[Item], context: &Context) -> Result<Vec<Ast>> {
     let (expressions, modifiers) = match group_by {
         GroupByExpr::Expressions(expressions, modifiers) => (expressions, modifiers),
@@ -125,7 +126,7 @@ fn key(ast: &Ast, items: &[Item], context: &Context) -> Result<Ast> {
 }
 
 impl Item<'_> {
-    /// The item as an expression.
+    /// Returns the item as an expression.
     fn ast(&self) -> Ast {
         match self {
             Item::Expression { ast, .. } => (*ast).clone(),

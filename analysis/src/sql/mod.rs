@@ -1,8 +1,9 @@
 //! SQL over the tables of results.
 //!
 //! A statement is parsed by `sqlparser` and planned here, over polars' lazy frames: names become
-//! columns of their own ([`scope`]), FROM becomes joins ([`from`]), and expressions become polars'
-//! ([`expression`]). A statement is answered as the SQL standard says, or refused with a message.
+//! unique columns ([`scope`]), FROM becomes joins ([`from`]), and expressions become polars'
+//! ([`expression`]). A statement is answered as the SQL standard requires, or refused with a
+//! message.
 //!
 //! ```text
 //! FROM, JOIN ── WHERE ── GROUP BY, aggregates ── HAVING ── windows ── QUALIFY ── SELECT
@@ -36,17 +37,17 @@ use crate::frame::finite_or_null;
 use crate::results::Results;
 use scope::{Context, Env, Output, Relation, Table};
 
-/// The longest query in words and signs. The stack of a query holds an expression of that height.
+/// Longest accepted query, in tokens. The planner's stack holds an expression of that height.
 const LONGEST: usize = 20_000;
 const STACK: usize = 256 << 20;
-/// The height of an expression beyond which a part of it becomes a column: polars evaluates
-/// expressions recursively, on threads with small stacks.
+/// Expression height beyond which a part becomes a column: polars evaluates expressions
+/// recursively, on threads with small stacks.
 const HIGHEST: usize = 24;
 
 impl Results {
-    /// The result of a `SELECT` over the tables, each under its name. Only the tables that the
-    /// query names are opened, and only the columns that it uses are read. Values of the result
-    /// that are not finite numbers are null, and so is a quotient whose denominator is 0.
+    /// Evaluates a `SELECT` over the tables, each under its name. Only the tables named by the
+    /// query are opened, and only the columns used are read. Result values that are not finite
+    /// numbers are null, as is a quotient whose denominator is 0.
     ///
     /// ```no_run
     /// use warpmem_analysis::{Results, table_to_string};
@@ -58,7 +59,7 @@ impl Results {
     /// ```
     ///
     /// # Errors
-    /// If the query is not understood, names a table or a column that does not exist, or cannot be
+    /// If the query does not parse, names a table or a column that does not exist, or cannot be
     /// evaluated; or as [`Results::table`].
     pub fn query(&self, sql: &str) -> Result<DataFrame> {
         on_a_deep_stack(|| {
@@ -69,7 +70,7 @@ impl Results {
         })
     }
 
-    /// Names of the existing tables, in the order of [`TABLES`](crate::TABLES).
+    /// Returns the names of the existing tables, in the order of [`TABLES`](crate::TABLES).
     ///
     /// # Errors
     /// If a directory cannot be read.
@@ -84,10 +85,10 @@ impl Results {
     }
 }
 
-/// The frame with another column: the value of an SQL expression over its columns, as a float.
+/// Adds a column to the frame: the value of an SQL expression over its columns, as a float.
 ///
 /// # Errors
-/// If the expression is not understood, or names a column that the frame lacks.
+/// If the expression does not parse, or names a column that the frame lacks.
 pub fn with_expression(mut frame: LazyFrame, sql: &str, name: &str) -> Result<LazyFrame> {
     on_a_deep_stack(|| {
         let text = tokens(sql)?;
@@ -115,10 +116,10 @@ pub fn with_expression(mut frame: LazyFrame, sql: &str, name: &str) -> Result<La
     })
 }
 
-/// Turns a statement into frames.
+/// Translates a statement into frames.
 pub(super) struct Planner<'r> {
     results: Option<&'r Results>,
-    /// The tables that the query named so far.
+    /// Tables opened so far by the query.
     tables: HashMap<&'static str, Table>,
     columns: usize,
 }
@@ -128,13 +129,13 @@ impl<'r> Planner<'r> {
         Planner { results, tables: HashMap::new(), columns: 0 }
     }
 
-    /// An identifier that no other column has.
+    /// Returns a unique identifier.
     fn fresh(&mut self) -> PlSmallStr {
         self.columns += 1;
         format!("#{}", self.columns).into()
     }
 
-    /// A table of the results.
+    /// Opens a table of the results.
     fn table(&mut self, name: &sqlparser::ast::Ident) -> Result<(String, Table)> {
         let present = self.results.map_or(Ok(Vec::new()), Results::tables)?;
         let table = present.iter().find(|table| scope::is_name(name, table));
@@ -158,10 +159,9 @@ impl<'r> Planner<'r> {
     }
 }
 
-/// Runs `plan` on a thread whose stack holds the recursion over any query.
+/// Runs `plan` on a thread with a stack deep enough for the recursion over any query.
 fn on_a_deep_stack<T: Send>(plan: impl FnOnce() -> Result<T> + Send) -> Result<T> {
-    let failed =
-        || refused("an expression of it cannot be evaluated, or a table is damaged".to_owned());
+    let failed = || refused("an expression cannot be evaluated, or a table is damaged".to_owned());
     thread::scope(|scope| {
         let thread = thread::Builder::new().stack_size(STACK).spawn_scoped(scope, plan);
         let thread = thread.map_err(|error| refused(format!("no thread for it: {error}")))?;
@@ -176,7 +176,7 @@ fn tokens(sql: &str) -> Result<Vec<Token>> {
     let words = tokens.iter().filter(|token| !matches!(token, Token::Whitespace(_))).count();
     if words > LONGEST {
         return Err(refused(format!(
-            "it has {words} words and signs, and may have {LONGEST}: write it as several queries"
+            "it has {words} tokens; at most {LONGEST} are supported: write it as several queries"
         )));
     }
     Ok(tokens)
@@ -196,7 +196,7 @@ fn parse(sql: &str) -> Result<Query> {
     match (statements.pop(), statements.len()) {
         (Some(Statement::Query(query)), 0) => Ok(*query),
         (None, _) => Err(refused("it is empty: write a SELECT".to_owned())),
-        (Some(_), 0) => Err(refused(format!("`{first}` is no query: write a SELECT"))),
+        (Some(_), 0) => Err(refused(format!("`{first}` is not a query: write a SELECT"))),
         (Some(_), _) => Err(refused("it has several statements: give one".to_owned())),
     }
 }
@@ -210,7 +210,7 @@ fn not_parsed(error: &ParserError) -> Error {
     }
 }
 
-/// The columns of an answer under their names, each name once.
+/// Returns the columns of an answer under their names; repeated names are numbered.
 fn named(answer: Table) -> LazyFrame {
     let mut taken: HashMap<String, usize> = HashMap::new();
     let column = |column: &Output| {
@@ -226,7 +226,7 @@ fn named(answer: Table) -> LazyFrame {
     answer.frame.select(columns)
 }
 
-/// Null for each value that is no finite number.
+/// Replaces values that are not finite numbers by null.
 fn finite(answer: DataFrame) -> Result<DataFrame> {
     let floats = answer.columns().iter().filter(|column| column.dtype().is_float());
     let floats = floats.map(|column| column.name().clone());
@@ -235,16 +235,16 @@ fn finite(answer: DataFrame) -> Result<DataFrame> {
     Ok(answer.lazy().with_columns(floats).collect()?)
 }
 
-/// The rows of a frame.
+/// Evaluates a frame.
 fn collect(frame: LazyFrame) -> Result<DataFrame> {
     let explained = |error: PolarsError| {
         let text = error.to_string();
         if text.contains("conversion from `f64` to `i64` failed") {
             return refused(
-                "a number exceeds the integers of 64 bits: calculate with x::DOUBLE".to_owned(),
+                "a number exceeds 64-bit integers: calculate with x::DOUBLE".to_owned(),
             );
         }
-        // The rest of the message is polars' query plan.
+        // The other lines of the message are polars' query plan.
         refused(text.lines().next().unwrap_or_default().to_owned())
     };
     frame.collect().map_err(explained)

@@ -1,7 +1,7 @@
-//! Names and the columns that they stand for.
+//! Names and the columns that they refer to.
 //!
-//! Within a plan every column has an identifier of its own, so that two tables with columns of one
-//! name, or one table twice, never share a column. Only this module turns names into identifiers.
+//! Within a plan every column has a unique identifier, so that two tables with equal column names,
+//! or one table used twice, never share a column. Only this module resolves names to identifiers.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -15,7 +15,7 @@ use super::{refused, unknown_column};
 use crate::error::Result;
 use crate::former::present;
 
-/// The answer to a query: columns of a frame with their names, which may repeat.
+/// Answer to a query: columns of a frame with their names, which may repeat.
 #[derive(Clone)]
 pub(super) struct Table {
     pub frame: LazyFrame,
@@ -32,12 +32,12 @@ pub(super) struct Output {
 /// A column of a table in `FROM`.
 #[derive(Clone)]
 pub(super) struct Column {
-    /// The alias or name of the table; none of a column that `USING` merges.
+    /// Alias or name of the table; none for a column that `USING` merges.
     pub table: Option<String>,
     pub name: String,
     pub id: PlSmallStr,
     pub dtype: DataType,
-    /// Whether its name without the table's stands for it, as it does for all but merged columns.
+    /// Whether the unqualified name refers to the column; false only for merged columns.
     pub is_bare: bool,
 }
 
@@ -54,7 +54,7 @@ pub(super) struct Relation {
     pub columns: Vec<Column>,
 }
 
-/// Whether a name of a query stands for `name`: in any case, unless it is quoted.
+/// Returns whether an identifier matches `name`, ignoring case unless quoted.
 pub(super) fn is_name(ident: &Ident, name: &str) -> bool {
     match ident.quote_style {
         Some(_) => ident.value == name,
@@ -62,7 +62,7 @@ pub(super) fn is_name(ident: &Ident, name: &str) -> bool {
     }
 }
 
-/// The column that a name stands for, if there is one.
+/// Finds the column that a name refers to, if there is one.
 pub(super) fn find<'c>(
     columns: &'c [Column],
     table: Option<&Ident>,
@@ -100,7 +100,7 @@ pub(super) fn find<'c>(
     }
 }
 
-/// An error about a column of `table` that does not exist.
+/// Returns an error about a missing column of `table`.
 pub(super) fn absent(
     columns: &[Column],
     table: Option<&Ident>,
@@ -117,17 +117,17 @@ pub(super) fn absent(
     unknown_column(&name.value, columns.iter().filter(of_table).map(|column| column.name.clone()))
 }
 
-/// The surroundings of a query: tables that `WITH` named, and the query that it is part of.
+/// Environment of a query: tables named by `WITH`, and the enclosing query.
 #[derive(Clone, Copy)]
 pub(super) struct Env<'e> {
     pub named: &'e [(String, Table)],
     pub outer: Option<&'e Outer<'e>>,
 }
 
-/// A row of the query around a subquery.
+/// A row of the query that encloses a subquery.
 pub(super) struct Outer<'e> {
     pub columns: &'e [Column],
-    /// The values of the row; none while the columns that the subquery uses are looked for.
+    /// Values of the row; none while the columns used by the subquery are being collected.
     pub row: Option<&'e HashMap<PlSmallStr, Value>>,
     /// Columns that the subquery used.
     pub used: RefCell<Vec<Column>>,
@@ -143,7 +143,7 @@ impl<'e> Outer<'e> {
         Outer { columns, row, used: RefCell::new(Vec::new()), outer }
     }
 
-    /// The value of a column of this row, or of a query farther out.
+    /// Returns the value of a column of this row, or of an outer query.
     pub fn value(&self, table: Option<&Ident>, name: &Ident) -> Result<Option<Value>> {
         let Some(column) = find(self.columns, table, name)? else {
             return self.outer.map_or(Ok(None), |outer| outer.value(table, name));
@@ -165,9 +165,9 @@ pub(super) struct Context<'c> {
     /// Expressions of the SELECT list by their aliases.
     pub aliases: Vec<(&'c Ident, &'c Ast)>,
     pub windows: &'c [NamedWindowDefinition],
-    /// After grouping, the keys and aggregates.
+    /// Keys and aggregates, after grouping.
     pub groups: Option<Groups>,
-    /// The clause that is being evaluated if window functions are not allowed in it.
+    /// Clause being evaluated, if it does not allow window functions.
     pub without_windows: Option<&'static str>,
 }
 
@@ -189,7 +189,7 @@ impl<'c> Context<'c> {
         self.rows.frame = frame.with_column(expr.alias(id.clone()));
     }
 
-    /// The columns that a subquery may refer to: after grouping, the keys.
+    /// Returns the columns that a subquery may refer to: after grouping, the keys.
     pub fn visible(&self) -> Vec<Column> {
         let Some(groups) = &self.groups else { return self.rows.columns.clone() };
         let key = |column: &Column| {

@@ -1,4 +1,4 @@
-//! One SELECT, clause by clause.
+//! A single SELECT, clause by clause.
 
 use polars::prelude::*;
 use sqlparser::ast::{
@@ -18,7 +18,7 @@ pub(super) enum Item<'a> {
         ast: &'a Ast,
         name: String,
     },
-    /// A column that `*` stands for.
+    /// A column from the expansion of `*`.
     Column(Column),
 }
 
@@ -79,7 +79,7 @@ impl Planner<'_> {
         Ok(outputs)
     }
 
-    /// DISTINCT and ORDER BY.
+    /// Applies DISTINCT and ORDER BY.
     fn finished(
         &mut self,
         unique: Option<&Distinct>,
@@ -123,7 +123,7 @@ fn column_value(column: &Column, context: &Context) -> Result<Value> {
         .find(|key| key.name == column.name && key.table == column.table);
     key.map(|key| key.value()).ok_or_else(|| {
         refused(format!(
-            "`{}`, which `*` stands for, is not in GROUP BY: name the columns",
+            "`{}`, which `*` includes, is not in GROUP BY: name the columns",
             column.name
         ))
     })
@@ -139,7 +139,7 @@ fn check_distinct(order: &Order, outputs: &[Output]) -> Result<()> {
     }
 }
 
-/// Refuses clauses that are not understood here, so that none is passed over in silence.
+/// Refuses unsupported clauses, so that none is silently ignored.
 fn check_clauses(select: &Select) -> Result<()> {
     let clauses = [
         (!select.optimizer_hints.is_empty(), "an optimizer hint"),
@@ -169,7 +169,7 @@ fn aliases(projection: &[SelectItem]) -> Vec<(&Ident, &Ast)> {
     named.collect()
 }
 
-/// The columns of the answer, with those that `*` stands for.
+/// Returns the columns of the answer, with `*` expanded.
 fn items<'a>(select: &'a Select, columns: &[Column]) -> Result<Vec<Item<'a>>> {
     if select.projection.is_empty() && select.flavor == SelectFlavor::FromFirstNoSelect {
         return Ok(columns
@@ -217,7 +217,7 @@ fn items<'a>(select: &'a Select, columns: &[Column]) -> Result<Vec<Item<'a>>> {
     Ok(items)
 }
 
-/// The columns without those that EXCLUDE or EXCEPT names.
+/// Removes the columns named by EXCLUDE or EXCEPT.
 fn without<'a>(
     mut columns: Vec<Column>,
     options: &WildcardAdditionalOptions,
@@ -253,7 +253,7 @@ fn without<'a>(
     Ok(columns.into_iter().map(Item::Column).collect())
 }
 
-/// The name of a column that the query gives none: a column's own, otherwise the expression's text.
+/// Names a column without an alias: a plain column's own name, otherwise the expression's text.
 fn name_of(ast: &Ast) -> String {
     match ast {
         Ast::Identifier(name) => name.value.clone(),
@@ -264,7 +264,7 @@ fn name_of(ast: &Ast) -> String {
     }
 }
 
-/// The expressions that are evaluated after grouping.
+/// Returns the expressions that are evaluated after grouping.
 fn uppers<'a>(select: &'a Select, items: &[Item<'a>], order: Option<&'a OrderBy>) -> Vec<&'a Ast> {
     let listed = items.iter().filter_map(|item| match item {
         Item::Expression { ast, .. } => Some(*ast),

@@ -1,4 +1,4 @@
-//! UNION, EXCEPT and INTERSECT, VALUES, and what follows a whole query: ORDER BY and LIMIT.
+//! UNION, EXCEPT and INTERSECT, VALUES, and the clauses of a whole query: ORDER BY and LIMIT.
 
 use polars::prelude::*;
 use sqlparser::ast::{
@@ -12,7 +12,7 @@ use super::{Planner, refused};
 use crate::error::Result;
 use crate::read::countable;
 
-/// Columns to sort by, with their directions.
+/// Sort columns with their directions.
 #[derive(Default)]
 pub(super) struct Order {
     pub by: Vec<PlSmallStr>,
@@ -21,7 +21,7 @@ pub(super) struct Order {
 }
 
 impl Order {
-    /// Ascending unless said otherwise, nulls last unless said otherwise.
+    /// Adds a column: ascending and nulls last by default.
     pub fn push(&mut self, id: PlSmallStr, options: &OrderByOptions) {
         self.by.push(id);
         self.descending.push(options.asc == Some(false));
@@ -45,7 +45,7 @@ impl Order {
 }
 
 impl Planner<'_> {
-    /// The answer to a query and to all that it consists of.
+    /// Evaluates a query and all its parts.
     pub(super) fn query(&mut self, query: &Query, env: Env) -> Result<Table> {
         let is_plain = query.for_clause.is_none()
             && query.locks.is_empty()
@@ -78,7 +78,8 @@ impl Planner<'_> {
         limited(answer, query)
     }
 
-    /// The rows of set operations. A chain of them is a loop here, and a UNION of many parts one step.
+    /// Evaluates set operations. A chain of them is handled in a loop, and a UNION of many parts in
+    /// one step.
     fn set(&mut self, body: &SetExpr, env: Env) -> Result<Table> {
         let mut first = body;
         let mut steps = Vec::new();
@@ -141,7 +142,7 @@ impl Planner<'_> {
         self.united(Union { parts, is_distinct: false })
     }
 
-    /// The rows of all parts, one after the other, in columns of common types.
+    /// Concatenates the rows of all parts, in columns of common types.
     fn united(&mut self, union: Union) -> Result<Table> {
         let Union { mut parts, is_distinct } = union;
         let aligned = self.aligned(&mut parts)?;
@@ -156,13 +157,13 @@ impl Planner<'_> {
         Ok(Table { frame, columns: aligned.columns })
     }
 
-    /// Gives the parts the same columns, and returns the first.
+    /// Gives the parts equal columns, and returns the first.
     fn aligned(&mut self, parts: &mut [Table]) -> Result<Table> {
         let mut columns: Vec<Output> = parts[0].columns.clone();
         for part in &parts[1..] {
             if part.columns.len() != columns.len() {
                 return Err(refused(format!(
-                    "SELECTs of {} and {} columns cannot be one table",
+                    "SELECTs of {} and {} columns cannot be combined",
                     columns.len(),
                     part.columns.len()
                 )));
@@ -189,7 +190,8 @@ impl Planner<'_> {
         Ok(parts[0].clone())
     }
 
-    /// Distinct rows of `left` that are in `right` too, or that are not. Nulls are equal here.
+    /// Returns the distinct rows of `left` that are in `right`, or that are not. Nulls compare
+    /// equal.
     fn compared(&mut self, left: Table, right: Table, in_both: bool) -> Result<Table> {
         let mut sides = [left, right];
         let Table { columns, .. } = self.aligned(&mut sides)?;
@@ -209,7 +211,7 @@ impl Planner<'_> {
         Ok(Table { frame: grouped.filter(col(is_left).and(is_right)).select(ids), columns })
     }
 
-    /// The rows of a set operation in the order of their own columns.
+    /// Sorts the rows of a set operation by their own columns.
     fn sorted(&mut self, table: Table, order: &OrderBy, env: Env) -> Result<Table> {
         let column = |column: &Output| Column {
             table: None,
@@ -225,7 +227,7 @@ impl Planner<'_> {
         Ok(Table { frame: order.sorted(context.rows.frame), columns: table.columns })
     }
 
-    /// The columns to sort by. Keys that the answer lacks are added to the rows.
+    /// Returns the sort columns. Keys missing from the answer are added to the rows.
     pub(super) fn order(
         &mut self,
         order: &OrderBy,
@@ -263,13 +265,13 @@ impl Planner<'_> {
     }
 }
 
-/// Parts of a UNION, and whether equal rows count once.
+/// Parts of a UNION, and whether duplicates are removed.
 struct Union {
     parts: Vec<Table>,
     is_distinct: bool,
 }
 
-/// The direction of ORDER BY ALL.
+/// Returns the direction of ORDER BY ALL.
 fn by_all<'o>(order: &'o OrderBy, outputs: &[Output]) -> Option<&'o OrderByOptions> {
     match &order.kind {
         OrderByKind::All(options) => Some(options),
@@ -283,7 +285,7 @@ fn by_all<'o>(order: &'o OrderBy, outputs: &[Output]) -> Option<&'o OrderByOptio
     }
 }
 
-/// The column of the answer that a name or a position stands for.
+/// Resolves a name or a position to a column of the answer.
 fn output<'o>(ast: &Ast, outputs: &'o [Output], clause: &str) -> Result<Option<&'o Output>> {
     match ast {
         Ast::Identifier(name) => {
@@ -304,7 +306,7 @@ fn output<'o>(ast: &Ast, outputs: &'o [Output], clause: &str) -> Result<Option<&
     }
 }
 
-/// The index that the position `text`, counted from 1, stands for.
+/// Converts the position `text`, counted from 1, to an index.
 pub(super) fn position(text: &str, columns: usize, clause: &str) -> Result<usize> {
     match text.parse::<usize>() {
         Ok(position) if (1..=columns).contains(&position) => Ok(position - 1),
@@ -349,18 +351,18 @@ fn limited(answer: Table, query: &Query) -> Result<Table> {
     Ok(Table { frame: answer.frame.slice(offset.into(), limit), ..answer })
 }
 
-/// Equal rows once, each where it is first.
+/// Removes duplicate rows, keeping the first.
 pub(super) fn distinct(frame: LazyFrame) -> LazyFrame {
     frame.unique_stable(None, UniqueKeepStrategy::First)
 }
 
-/// A row of no columns that are of interest.
+/// Returns a single row without columns of interest.
 pub(super) fn one_row() -> Relation {
     let row = DataFrame::empty_with_height(1).lazy().with_column(lit(0).alias("#0"));
     Relation { frame: row, columns: Vec::new() }
 }
 
-/// Gives a table the column names of its alias.
+/// Renames the columns of a table to those of its alias.
 pub(super) fn rename(table: &mut Table, alias: &TableAlias) -> Result<()> {
     if alias.columns.is_empty() {
         return Ok(());

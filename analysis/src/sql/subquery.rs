@@ -1,8 +1,8 @@
 //! Subqueries in expressions: a value, EXISTS and IN.
 //!
-//! A subquery that uses no column of the query around it is evaluated once. Another one is
-//! evaluated for each combination of the values of the columns that it uses, and the answers are
-//! joined to the rows.
+//! A subquery that uses no column of the enclosing query is evaluated once. A correlated one is
+//! evaluated for each combination of values of the columns used, and the answers are joined to the
+//! rows.
 
 use std::collections::HashMap;
 
@@ -16,19 +16,19 @@ use super::value::{Value, common};
 use super::{Planner, collect, refused};
 use crate::error::Result;
 
-/// The most combinations of outer values for which a subquery is evaluated.
+/// Maximum number of combinations of outer values for which a subquery is evaluated.
 const MOST: usize = 10_000;
 
-/// Reduces the rows of a subquery, of columns of given types, to the value that stands for it.
+/// Reduces the rows of a subquery, with columns of the given types, to its value.
 type Reduce<'a> = &'a dyn Fn(&DataFrame, &[DataType], Option<&Value>) -> Result<Value>;
 
 impl Planner<'_> {
-    /// `(SELECT …)` as a value: that of its one row, or null.
+    /// Evaluates `(SELECT …)` as a value: that of its only row, or null.
     pub(super) fn scalar(&mut self, query: &Query, context: &mut Context) -> Result<Value> {
         self.subquery(query, None, context, &|rows, types, _| {
             let [dtype] = types else {
                 return Err(refused(format!(
-                    "a subquery that is a value has one column, not {}",
+                    "a scalar subquery has one column, not {}",
                     types.len()
                 )));
             };
@@ -36,7 +36,7 @@ impl Planner<'_> {
                 0 => Ok(Value::new(lit(NULL).cast(dtype.clone()), dtype.clone())),
                 1 => value(&rows.columns()[0], 0, dtype),
                 rows => Err(refused(format!(
-                    "a subquery that is a value has {rows} rows: aggregate them, or write LIMIT 1"
+                    "a scalar subquery has {rows} rows: aggregate them, or write LIMIT 1"
                 ))),
             }
         })
@@ -76,7 +76,7 @@ impl Planner<'_> {
         Ok(negated_if(negated, is_in))
     }
 
-    /// The value of a subquery in each row. `own` is the value before IN.
+    /// Evaluates a subquery for each row. `own` is the value before IN.
     fn subquery(
         &mut self,
         query: &Query,
@@ -100,7 +100,7 @@ impl Planner<'_> {
         let keys = collect(super::set::distinct(context.rows.frame.clone().select(&ids)))?;
         if keys.height() > MOST {
             return Err(refused(format!(
-                "a subquery would be evaluated for {} combinations of the values around it, and may be for {MOST}: write a join with a grouped subquery",
+                "a subquery would be evaluated for {} combinations of outer values, more than {MOST}: write a join with a grouped subquery",
                 keys.height()
             )));
         }
@@ -128,7 +128,7 @@ impl Planner<'_> {
         self.joined_answers(keys, answers, dtype, context)
     }
 
-    /// Joins the answers for combinations of values to the rows that have these values.
+    /// Joins the answers for combinations of values to the rows with these values.
     fn joined_answers(
         &mut self,
         keys: DataFrame,
@@ -161,14 +161,14 @@ impl Planner<'_> {
     }
 }
 
-/// A value of a column as a literal.
+/// Returns a value of a column as a literal.
 fn value(column: &Column, row: usize, dtype: &DataType) -> Result<Value> {
     let value = column.get(row)?.into_static();
     let literal = lit(Scalar::new(column.dtype().clone(), value));
     Ok(Value::new(literal.cast(dtype.clone()), dtype.clone()))
 }
 
-/// Whether `own` is one of the values; null where that cannot be known because of a null.
+/// Returns whether `own` is among the values; null if a null makes this unknown.
 fn member(own: &Value, values: &Column, dtype: &DataType, ast: &Ast) -> Result<Value> {
     if values.is_empty() {
         return Ok(Value::new(lit(false), DataType::Boolean));

@@ -1,7 +1,7 @@
-//! Expressions with their types, and the arithmetic of SQL on them.
+//! Typed expressions, and SQL arithmetic on them.
 //!
-//! Integers are 64 bits wide and signed in every computation. A result beyond that range is an
-//! error, never a wrapped number. A quotient without a value is null.
+//! Integer arithmetic is 64-bit and signed. A result beyond that range is an error and never wraps.
+//! An undefined quotient is null.
 
 use polars::prelude::*;
 
@@ -13,15 +13,15 @@ use crate::error::Result;
 pub(super) struct Value {
     pub expr: Expr,
     pub dtype: DataType,
-    /// The same integer as a float, which shows whether it left the range of 64 bits.
+    /// The same integer as a float, which reveals an overflow of 64 bits.
     approximate: Option<Expr>,
     /// Height of the expression's tree.
     pub depth: usize,
 }
 
-/// The magnitude below 2^63 up to which a float says for sure that an integer is in range.
+/// Magnitude below 2^63 up to which the float guarantees that the integer is in range.
 const SAFE: f64 = 9.223_372e18;
-/// A factor that takes a number that is not safe beyond the range, so that its conversion fails.
+/// Factor that takes any unsafe number beyond the range, so that its conversion fails.
 const BEYOND: f64 = 1e10;
 
 impl Value {
@@ -29,7 +29,7 @@ impl Value {
         Value { expr, dtype, approximate: None, depth: 0 }
     }
 
-    /// An expression over `parts`.
+    /// Makes an expression over `parts`.
     pub fn over(expr: Expr, dtype: DataType, parts: &[&Value]) -> Value {
         let depth = 1 + parts.iter().map(|part| part.depth).max().unwrap_or(0);
         Value { expr, dtype, approximate: None, depth }
@@ -51,7 +51,7 @@ impl Value {
         matches!(self.dtype, DataType::String | DataType::Null)
     }
 
-    /// The expression, which fails where an integer left its range.
+    /// Makes the expression fail on integer overflow.
     pub fn settled(self) -> Value {
         let Some(approximate) = self.approximate else { return self };
         let is_safe = approximate.clone().abs().lt(lit(SAFE)).or(approximate.clone().is_null());
@@ -60,7 +60,7 @@ impl Value {
         Value { expr, dtype: self.dtype, approximate: None, depth: self.depth + 2 }
     }
 
-    /// The value as another type; unchanged if it is of this type.
+    /// Converts the value to another type; unchanged if it has this type.
     pub fn to(self, dtype: &DataType) -> Value {
         let value = self.settled();
         if value.dtype == *dtype {
@@ -90,12 +90,12 @@ impl Value {
     }
 }
 
-/// A literal of the type of `value`. The function `lit` takes the smallest type that holds it.
+/// Makes a literal of the type of `value`; `lit` would use the smallest type that holds it.
 pub(super) fn typed(value: impl Into<Scalar>) -> Expr {
     lit(value.into())
 }
 
-/// The type that two values have in common.
+/// Returns the common type of two values.
 pub(super) fn common(left: &DataType, right: &DataType) -> Option<DataType> {
     match (left, right) {
         (left, right) if left == right => Some(left.clone()),
@@ -108,7 +108,7 @@ pub(super) fn common(left: &DataType, right: &DataType) -> Option<DataType> {
     }
 }
 
-/// The word for a type in a message.
+/// Returns the word for a type in a message.
 pub(super) fn kind(dtype: &DataType) -> &'static str {
     match dtype {
         DataType::Null => "null",
@@ -145,7 +145,7 @@ impl Arithmetic {
     }
 }
 
-/// `left op right`; `text` is what the query says, for a message.
+/// Computes `left op right`; `text` is the query's text, for a message.
 pub(super) fn arithmetic(
     op: Arithmetic,
     left: &Value,
@@ -172,7 +172,7 @@ pub(super) fn arithmetic(
     Ok(Value { approximate, ..Value::over(expr, DataType::Int64, &[left, right]) })
 }
 
-/// The sum of an integer as it stands, which fails if it leaves its range.
+/// Returns an exact integer sum that fails on overflow.
 pub(super) fn checked(exact: Expr, approximate: Expr) -> Expr {
     let value = Value { approximate: Some(approximate), ..Value::new(exact, DataType::Int64) };
     value.settled().expr
@@ -182,15 +182,15 @@ fn nonzero(divisor: Expr) -> Expr {
     when(divisor.clone().neq(lit(0))).then(divisor).otherwise(lit(NULL))
 }
 
-/// The remainder with the sign of the dividend; null of a division by zero.
+/// Computes the remainder with the sign of the dividend; null for a division by zero.
 fn remainder(left: Expr, right: Expr) -> Expr {
-    // In polars the remainder has the sign of the divisor.
+    // Polars' remainder has the sign of the divisor.
     let rest = left.clone() % nonzero(right.clone());
     let is_other = rest.clone().neq(lit(0)).and(left.lt(lit(0)).neq(rest.clone().lt(lit(0))));
     when(is_other).then(rest.clone() - right).otherwise(rest)
 }
 
-/// All conditions joined by AND, or any by OR, as a tree of the least height.
+/// Joins conditions by AND or OR into a tree of minimal height.
 pub(super) fn joined(mut values: Vec<Value>, join: fn(Expr, Expr) -> Expr) -> Value {
     while values.len() > 1 {
         let mut next = Vec::with_capacity(values.len().div_ceil(2));

@@ -1,4 +1,4 @@
-//! Functions over windows: of a partition, of the rows up to the present one, or of rows around it.
+//! Window functions: over a partition, over the rows up to the current one, or over rows around it.
 
 use polars::lazy::dsl::{max_horizontal, min_horizontal};
 use polars::prelude::*;
@@ -15,31 +15,31 @@ use super::value::{Value, checked, common, typed};
 use super::{Planner, refused};
 use crate::error::Result;
 
-/// The most rows of a frame between two offsets.
+/// Maximum number of rows between the two offsets of a frame.
 const WIDEST: i64 = 256;
 
-/// The rows that a function is over.
+/// Rows covered by a window function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Frame {
     Partition,
-    /// From the first row to the last peer of the present one.
+    /// From the first row to the last peer of the current row.
     Peers,
-    /// From the first row to the present one.
+    /// From the first row to the current row.
     Before,
-    /// From the present row to the last.
+    /// From the current row to the last.
     After,
-    /// From an offset to another.
+    /// From one offset to another.
     Around(i64, i64),
 }
 
-/// A window over the rows of a context, which are sorted by partition and by the order within.
+/// A window over the rows of a context, sorted by partition and by the order within it.
 struct Window<'w, 'r, 'c> {
     planner: &'w mut Planner<'r>,
     context: &'w mut Context<'c>,
     partition: Vec<Expr>,
-    /// A number of each row.
+    /// Row number.
     row: Expr,
-    /// A number that only peers have in common: rows of a partition that are equal in its order.
+    /// Number shared by peers only: rows of a partition with equal sort keys.
     peers: Expr,
     /// Whether a row is the first of its peers.
     is_first: Expr,
@@ -86,7 +86,7 @@ impl<'r> Planner<'r> {
             None => window.function(&name, &args, &values, ast)?,
         };
         let value = self.as_column(value, context);
-        // Back to the order before the window.
+        // Restore the order before the window.
         context.rows.frame =
             context.rows.frame.clone().sort_by_exprs([index], SortMultipleOptions::default());
         Ok(value)
@@ -155,7 +155,7 @@ impl<'r> Planner<'r> {
     }
 }
 
-/// The window that OVER says, or that it names.
+/// Resolves the window that OVER defines or names.
 fn specification(over: &WindowType, context: &Context) -> Result<WindowSpec> {
     let named = |name: &sqlparser::ast::Ident| {
         let windows = context.windows.iter().find(|window| is_name(name, &window.0.value));
@@ -230,19 +230,19 @@ fn frame_of(frame: Option<&WindowFrame>, is_ordered: bool, ast: &Ast) -> Result<
 }
 
 impl Window<'_, '_, '_> {
-    /// The value of an expression over a partition, as a column.
+    /// Evaluates an expression over a partition, as a column.
     fn over(&mut self, expr: Expr) -> Result<Expr> {
         let expr = expr.over(&self.partition)?;
         Ok(self.column(expr))
     }
 
-    /// The value of an expression over the peers of a row, as a column.
+    /// Evaluates an expression over the peers of a row, as a column.
     fn over_peers(&mut self, expr: Expr) -> Result<Expr> {
         let expr = expr.over([self.peers.clone()])?;
         Ok(self.column(expr))
     }
 
-    /// A column of the rows. Polars evaluates no window within another.
+    /// Adds a column to the rows. Polars does not nest windows.
     fn column(&mut self, expr: Expr) -> Expr {
         let id = self.planner.fresh();
         self.context.add(expr, &id);
@@ -373,12 +373,12 @@ impl Window<'_, '_, '_> {
         }
     }
 
-    /// The first row that is a peer of the present one.
+    /// Returns the first row among the peers of the current row.
     fn rank(&mut self) -> Result<Expr> {
         self.over_peers(self.row.clone().first())
     }
 
-    /// The sum of the numbers of the frame, 0 if there are none.
+    /// Sums the numbers of the frame; 0 if there are none.
     fn total(&mut self, number: &Value) -> Result<Value> {
         let is_whole = number.is_integer();
         let dtype = if is_whole { DataType::Int64 } else { DataType::Float64 };
@@ -390,7 +390,7 @@ impl Window<'_, '_, '_> {
         Ok(Value::new(checked(self.sum(own)?, approximate), dtype))
     }
 
-    /// The sum of a column without nulls over the frame.
+    /// Sums a column without nulls over the frame.
     fn sum(&mut self, own: Expr) -> Result<Expr> {
         match self.frame {
             Frame::Around(start, end) => {
@@ -441,7 +441,7 @@ impl Window<'_, '_, '_> {
     }
 }
 
-/// The terms as a tree of the least height.
+/// Joins terms into a tree of minimal height.
 fn paired(mut terms: Vec<Expr>, join: fn(Expr, Expr) -> Expr) -> Option<Expr> {
     while terms.len() > 1 {
         let pairs = terms.chunks(2).map(|pair| match pair {

@@ -1,8 +1,8 @@
 use polars::df;
 use polars::prelude::*;
 
-/// Two workloads under three schedulers on one machine. IPC against `fr-fcfs`: `fcfs` 0.5 and 2,
-/// `banked-fifo` 0.75 and 1.
+/// Makes two workloads under three schedulers on one machine. IPC relative to `fr-fcfs`: `fcfs` 0.5 and
+/// 2, `banked-fifo` 0.75 and 1.
 pub fn runs() -> DataFrame {
     df!(
         "run_id" => [1u64, 2, 3, 4, 5, 6],
@@ -28,7 +28,7 @@ pub fn runs() -> DataFrame {
 /// Trace, machine, DRAM scheduler, warp scheduler, IPC.
 type Ipc = (&'static str, &'static str, &'static str, &'static str, Option<f64>);
 
-/// A frame with just what a comparison without further metrics needs.
+/// Makes the smallest frame that a comparison without further metrics needs.
 pub fn ipcs(rows: &[Ipc]) -> LazyFrame {
     let column = |get: fn(&Ipc) -> &'static str| rows.iter().map(get).collect::<Vec<_>>();
     df!(

@@ -1,4 +1,4 @@
-//! Comparisons of hand-made runs with results worked out by hand.
+//! Comparisons of hand-made runs, with results computed by hand.
 
 use crate::common::{floats, ipcs, runs, strings};
 use polars::df;
@@ -13,7 +13,7 @@ fn ratios(comparison: &Comparison) -> Vec<Option<f64>> {
     floats(comparison.rows(), "ipc_ratio")
 }
 
-/// (policy, mean, ratio rounded to 12 decimals)
+/// Returns rows of (policy, mean, ratio rounded to 12 decimals).
 fn means(comparison: &Comparison, slot: &str) -> Vec<(String, String, Option<f64>)> {
     let rounded = |value: Option<f64>| value.map(|value| (value * 1e12).round() / 1e12);
     let frame = comparison.means();
@@ -107,7 +107,7 @@ fn zero_ipc_gives_zero_geometric_and_harmonic_means() {
 }
 
 #[test]
-fn machines_traces_and_policies_stand_in_the_order_of_their_first_appearance() {
+fn machines_traces_and_policies_keep_their_order_of_first_appearance() {
     let runs = ipcs(&[
         ("z", "m2", "b", "gto", Some(1.0)),
         ("y", "m1", "b", "gto", Some(4.0)),
@@ -232,16 +232,16 @@ fn ambiguous_policy_name_is_refused() {
 }
 
 #[test]
-fn two_runs_of_one_policy_are_refused_with_the_slots_in_which_they_differ() {
+fn duplicate_runs_of_a_policy_are_refused_with_their_differing_slots() {
     let options = CompareOptions { slots: vec!["dram_scheduler".to_owned()], ..against("fcfs") };
     insta::assert_snapshot!(
         message(compare(two_slots(), &options)),
-        @"2 runs of trace `t` on machine `m` with `fcfs`, where a comparison needs one; they differ in warp_scheduler"
+        @"2 runs of trace `t` on machine `m` with `fcfs`, but a comparison needs exactly one; they differ in warp_scheduler"
     );
     let same = ipcs(&[("t", "m", "a", "gto", Some(1.0)), ("t", "m", "a", "gto", Some(1.0))]);
     insta::assert_snapshot!(
         message(compare(same, &against("a"))),
-        @"2 runs of trace `t` on machine `m` with `a/gto`, where a comparison needs one; they differ in no slot"
+        @"2 runs of trace `t` on machine `m` with `a/gto`, but a comparison needs exactly one; they differ in no slot"
     );
 }
 
@@ -267,7 +267,7 @@ fn columns_that_are_missing_or_hold_no_numbers_are_named() {
 }
 
 #[test]
-fn no_runs_are_nothing_to_compare() {
+fn a_comparison_without_runs_is_refused() {
     let none = runs().lazy().filter(lit(false));
     assert!(matches!(compare(none, &CompareOptions::new("fr-fcfs")), Err(Error::NoRuns)));
 }
@@ -314,7 +314,8 @@ fn a_ratio_to_nothing_is_null() {
     assert!(compare(runs().lazy(), &options).unwrap_err().to_string().contains("`no_such`"));
 }
 
-/// `fcfs` and `fr-fcfs` with the read queue as it is, of 32 and of 128: IPC 2 over 4, 1 over 2, 3 over 8.
+/// Makes runs of `fcfs` and `fr-fcfs` with the default read queue, with 32 and with 128 entries: IPC 2 over 4, 1
+/// over 2, 3 over 8.
 fn overridden() -> LazyFrame {
     let frame = df!(
         "trace" => ["t"; 6],
@@ -394,23 +395,23 @@ fn mixed() -> CompareOptions {
 }
 
 #[test]
-fn other_contents_of_a_trace_are_refused_or_marked() {
+fn differing_trace_contents_are_refused_or_marked() {
     let hashes = ["aa", "bb", "bb", "cc", "cc", "cc"];
     insta::assert_snapshot!(
         message(compare(with("trace_hash", hashes), &against("fr-fcfs"))),
-        @"these runs cannot be compared: trace `bfs.wmt` is of several contents (aa, bb); compare those that belong together, or allow mixed runs (`--allow-mixed` of a report), which are then marked"
+        @"these runs cannot be compared: trace `bfs.wmt` has several contents (aa, bb); compare runs that agree, or allow mixed runs (`--allow-mixed` of a report), which are then marked"
     );
     let comparison = compare(with("trace_hash", hashes), &mixed()).unwrap();
     let marks = strings(comparison.rows(), "mixed");
     assert_eq!(marks, ["trace", "null", "null", "null", "null", "null"]);
     assert_eq!(ratios(&comparison)[0], Some(0.5));
     let text = comparison.to_text(1000).unwrap();
-    assert!(text.ends_with("Mixed: trace `bfs.wmt` is of several contents (aa, bb).\n"), "{text}");
+    assert!(text.ends_with("Mixed: trace `bfs.wmt` has several contents (aa, bb).\n"), "{text}");
     assert_eq!(strings(&comparison.table().unwrap(), "mixed")[..2], ["trace", "null"]);
 }
 
 #[test]
-fn other_parameters_of_a_machine_are_refused_or_marked_but_policies_may_differ() {
+fn differing_machine_parameters_except_policies_are_refused_or_marked() {
     let set = |queue: u32, policy: &str| {
         format!(r#"{{"dram.read_queue":{queue},"l1.ways":4,"policy.dram_scheduler":"{policy}"}}"#)
     };
@@ -421,7 +422,7 @@ fn other_parameters_of_a_machine_are_refused_or_marked_but_policies_may_differ()
     let apart = [&one, &large, &other, &one, &large, &other].map(String::as_str);
     insta::assert_snapshot!(
         message(compare(with("parameters", apart), &against("fr-fcfs"))),
-        @"these runs cannot be compared: machine `li2015` is of several parameters (dram.read_queue 32 or 64); compare those that belong together, or allow mixed runs (`--allow-mixed` of a report), which are then marked"
+        @"these runs cannot be compared: machine `li2015` has several sets of parameters (dram.read_queue 32 or 64); compare runs that agree, or allow mixed runs (`--allow-mixed` of a report), which are then marked"
     );
     let marks = strings(compare(with("parameters", apart), &mixed()).unwrap().rows(), "mixed");
     assert_eq!(marks, ["null", "parameters", "null", "null", "parameters", "null"]);
@@ -435,11 +436,11 @@ fn other_parameters_of_a_machine_are_refused_or_marked_but_policies_may_differ()
 }
 
 #[test]
-fn other_versions_of_the_engine_are_refused_or_marked() {
+fn differing_engine_versions_are_refused_or_marked() {
     let versions = ["1.0", "1.0", "1.1", "1.1", "1.1", "1.1"];
     insta::assert_snapshot!(
         message(compare(with("engine_version", versions), &against("fr-fcfs"))),
-        @"these runs cannot be compared: engine versions are 1.0, 1.1; compare those that belong together, or allow mixed runs (`--allow-mixed` of a report), which are then marked"
+        @"these runs cannot be compared: engine versions are 1.0, 1.1; compare runs that agree, or allow mixed runs (`--allow-mixed` of a report), which are then marked"
     );
     let both = with("engine_version", versions).with_columns([lit("x").alias("trace_hash")]);
     let both = both.with_columns([when(col("run_id").eq(lit(1)))
@@ -451,7 +452,7 @@ fn other_versions_of_the_engine_are_refused_or_marked() {
 }
 
 #[test]
-fn no_metric_is_not_a_number() {
+fn undefined_metrics_are_null_not_nan() {
     let wild = runs().lazy().with_columns([
         lit(f64::NAN).alias("blp"),
         lit(f64::INFINITY).alias("latency_mean"),

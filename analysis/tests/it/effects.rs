@@ -1,12 +1,12 @@
-//! Factorials with effects put in by hand.
+//! Factorials with known effects.
 
 use crate::common::{floats, strings};
 use polars::df;
 use polars::prelude::*;
 use warpmem_analysis::{Error, effects};
 
-/// Two workloads of different IPC. Of the levels, b doubles and y makes eight times as much; b with y makes four times what the
-/// two make by themselves.
+/// Makes two workloads of different IPC. Level b doubles the IPC and y multiplies it by eight; b with y
+/// gives four times the product of the two.
 fn runs() -> DataFrame {
     df!(
         "trace" => ["s", "s", "s", "s", "t", "t", "t", "t"],
@@ -50,7 +50,8 @@ fn terms_explain_the_whole_variation() {
     assert!(shares[8].unwrap().abs() < 1e-12, "workloads do not differ");
 }
 
-/// In s, b doubles; in t it halves: no effect in the mean, and all of the variation that of workloads.
+/// In s, b doubles the IPC; in t it halves it: no mean effect, so workloads explain all of the
+/// variation.
 #[test]
 fn workload_effects_are_separated_from_policy_effects() {
     let ipc = [1.0, 1.0, 2.0, 2.0, 2.0, 2.0, 1.0, 1.0];
@@ -63,14 +64,14 @@ fn workload_effects_are_separated_from_policy_effects() {
 }
 
 #[test]
-fn where_nothing_varies_effects_are_0_and_shares_null() {
+fn without_variation_effects_are_zero_and_shares_null() {
     let same = runs().lazy().with_columns([lit(3.0).alias("ipc_thread")]);
     let table = effects(same, &FACTORS, "ipc_thread").unwrap().collect().unwrap();
     assert_eq!(floats(&table, "effect")[..8], [Some(0.0); 8]);
     assert_eq!(floats(&table, "variation"), [None; 9]);
 }
 
-/// The mean of three equal logarithms is not always one of them.
+/// The mean of three equal logarithms may differ from them by rounding.
 #[test]
 fn rounding_of_equal_runs_is_no_variation() {
     for levels in [3, 6, 7, 12] {
@@ -103,7 +104,7 @@ fn a_factorial_that_is_not_full_is_refused_by_name() {
     );
     insta::assert_snapshot!(
         refusal(runs().lazy().with_columns([(col("ipc_thread") - lit(1.0)).alias("ipc_thread")])),
-        @"no effects can be computed: `ipc_thread` of a run is 0, where effects need a number above 0"
+        @"no effects can be computed: `ipc_thread` of a run is 0, but effects need a number above 0"
     );
     let none = effects(runs().slice(0, 0).lazy(), &FACTORS, "ipc_thread").err().unwrap();
     assert!(matches!(none, Error::NoRuns), "{none}");

@@ -4,8 +4,8 @@ use warpmem_analysis::{Error, divergence, load_time, tail};
 
 use crate::common::{floats, strings};
 
-/// Run 7: load times 1 to 100, mean 50.5, in falling order, and a longer one of a load that does not
-/// diverge. Runs 3 and 5: one load each, without divergence and of no time.
+/// Makes loads. Run 7: load times 1 to 100, mean 50.5, in descending order, and a longer one of a load that does
+/// not diverge. Runs 3 and 5: one load each, without divergence and with time 0.
 fn loads() -> LazyFrame {
     let mut run = vec![7u64; 101];
     let mut time: Vec<u64> = (1..=100).rev().collect();
@@ -65,7 +65,7 @@ fn divergence_is_a_mean_and_its_share_is_of_the_sum() {
 }
 
 #[test]
-fn a_quotient_with_nothing_below_is_null() {
+fn division_by_zero_is_null() {
     assert_eq!(floats(&load_times(), "load_time_p50")[1..], [None, None]);
     assert_eq!(floats(&load_times(), "load_time_max")[1..], [None, None]);
 }
@@ -82,7 +82,7 @@ fn a_missing_column_is_named() {
     assert_eq!(missing(divergence(loads(), &["kernel"])), "kernel");
 }
 
-/// Of 1000 rows of run a the values 1 to 1000, of run b twice 7 and a null.
+/// 1000 rows of run a with the values 1 to 1000; of run b, 7 twice and a null.
 #[test]
 fn a_tail_has_exact_points_and_not_too_many() {
     let mut values: Vec<Option<i64>> = (1..=1000).rev().map(Some).collect();

@@ -1,4 +1,5 @@
-//! The crate from outside, in one binary: linking the dataframe engine once is enough.
+//! Tests of the crate's public interface, in one binary, so that the dataframe engine is linked
+//! once.
 
 mod common;
 mod compare;

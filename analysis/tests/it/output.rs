@@ -15,7 +15,7 @@ fn comparison() -> Comparison {
     compare(runs().lazy(), &CompareOptions::new("fr-fcfs")).unwrap()
 }
 
-/// Every type that tables hold, with nulls and awkward values.
+/// Makes a frame of every type that tables hold, with nulls and awkward values.
 fn awkward() -> DataFrame {
     df!(
         "text" => [Some("plain"), Some("with, comma and \"quotes\"\nand a line"), None],
@@ -66,7 +66,7 @@ fn comparison_as_json() {
 }
 
 #[test]
-fn any_frame_as_a_table_and_as_a_record() {
+fn frames_print_as_tables_and_records() {
     insta::assert_snapshot!(table_to_string(&runs(), 100).unwrap());
     insta::assert_snapshot!(record_to_string(&runs().head(Some(2)), 100).unwrap());
 }
@@ -137,7 +137,7 @@ fn a_write_that_fails_names_the_file_and_leaves_nothing() {
     assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1);
 }
 
-/// A query may have such columns, a table of results may not.
+/// A query may return such columns; a table of results may not.
 #[test]
 fn values_that_are_neither_numbers_nor_text_are_written_as_text() {
     let lists = runs().lazy().group_by_stable([col("trace")]).agg([col("blp")]).limit(1);

@@ -29,7 +29,7 @@ fn varying_overrides_become_typed_columns() {
 }
 
 #[test]
-fn without_parameters_the_overrides_are_all_there_is() {
+fn without_a_parameters_column_the_overrides_are_used() {
     let frame = columns(df!("overrides" => ["q=32", ""]).unwrap().lazy());
     let queue: Vec<_> = frame.column("q").unwrap().i64().unwrap().iter().collect();
     assert_eq!(queue, [Some(32), None]);
@@ -38,7 +38,7 @@ fn without_parameters_the_overrides_are_all_there_is() {
 }
 
 #[test]
-fn texts_that_are_no_parameters_are_refused() {
+fn malformed_parameters_are_refused() {
     for (column, text) in [("overrides", "q"), ("parameters", "{")] {
         let error = parameters(df!(column => [text]).unwrap().lazy()).err().unwrap();
         assert!(matches!(&error, Error::Parameters { column: c, .. } if c == column), "{error}");

@@ -43,7 +43,7 @@ fn files_of_a_folder_are_one_table_in_the_order_of_their_names() {
 }
 
 #[test]
-fn a_query_gets_the_columns_and_rows_that_it_asks_for() {
+fn a_query_returns_the_requested_columns_and_rows() {
     let directory = one_file();
     let table = || read_table(directory.path().join("runs.parquet")).unwrap();
     let query = table().select([col("blp"), col("trace")]).limit(2).collect().unwrap();
@@ -90,7 +90,7 @@ fn a_missing_directory_table_or_file_is_named() {
     assert_eq!(
         error.to_string(),
         format!(
-            "no table `runs` in {}: neither runs.parquet nor runs/*.parquet is there",
+            "no table `runs` in {}: neither runs.parquet nor runs/*.parquet exists",
             directory.path().display()
         )
     );
@@ -151,7 +151,7 @@ fn text_and_numbers_in_one_column_are_refused() {
     assert_eq!(error, expected);
 }
 
-/// Three directories: runs 1 to 3 and 3 to 5, the third without tables.
+/// Makes three directories: runs 1 to 3 and 3 to 5, the third without tables.
 fn shards() -> [TempDir; 3] {
     let directories = [(); 3].map(|()| tempfile::tempdir().unwrap());
     for (directory, rows) in directories.iter().zip([0..3usize, 2..5]) {
@@ -198,7 +198,7 @@ fn table_of_some_directories_is_their_union() {
 }
 
 #[test]
-fn each_file_of_a_table_by_itself_gives_what_the_table_gives() {
+fn per_file_results_equal_those_of_the_whole_table() {
     let shards = shards();
     let results = Results::open_all(&shards).unwrap();
     let count = |frame: LazyFrame| Ok(frame.group_by_stable([col("run_id")]).agg([len()]));
@@ -207,7 +207,8 @@ fn each_file_of_a_table_by_itself_gives_what_the_table_gives() {
 
 type OfLoads<'a> = &'a dyn Fn(LazyFrame, &[&str]) -> warpmem_analysis::Result<LazyFrame>;
 
-/// Files of one run (their footers say so), of two, and of a run that an earlier directory has.
+/// Files of a single run (stated in their footers), of two runs, and of a run that an earlier
+/// directory has.
 #[test]
 fn functions_by_run_equal_functions_of_the_table() {
     let directories: Vec<_> = (0..2).map(|_| tempfile::tempdir().unwrap()).collect();
@@ -268,7 +269,7 @@ fn unfinished_sweep_reads_as_its_finished_cells() {
     assert_eq!(ids(results().runs().unwrap()), [1, 2, 3, 4, 5, 6]);
 }
 
-/// Two shards of a plan of four runs, one of which neither has.
+/// Two shards of a plan of four runs; neither has the fourth.
 #[test]
 fn missing_runs_of_sharded_sweeps_are_counted() {
     let shards = [["a", "b"], ["c", "b"]].map(|there| {
@@ -312,7 +313,7 @@ fn a_column_of_a_type_that_tables_do_not_hold_is_named() {
     );
 }
 
-/// A file of another program: it carries no checksum.
+/// A file written by another program carries no checksum.
 #[test]
 fn a_damaged_footer_is_an_error_or_harmless_and_never_a_panic() {
     let directory = tempfile::tempdir().unwrap();

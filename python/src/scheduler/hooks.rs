@@ -1,11 +1,11 @@
-//! Which hooks a scheduler in Python has of its own, and what it asks for.
+//! The hooks that a Python scheduler overrides, and the events that it requests.
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use warpmem::dram::scheduler::Traits;
 use warpmem::sim::{CountedMerges, Needs};
 
-/// A hook: none where the class leaves it as it is in the base class, which does nothing.
+/// A hook; none if the class inherits it from the base class, where it does nothing.
 type Hook = Option<Py<PyAny>>;
 
 /// The bound methods of a scheduler.
@@ -28,7 +28,7 @@ pub struct Hooks {
 
 impl Hooks {
     /// # Errors
-    /// If it is no `warpmem.DramScheduler`, or has no `pick`.
+    /// If the object is not a `warpmem.DramScheduler`, or lacks `pick`.
     pub fn of(scheduler: &Bound<'_, PyAny>) -> PyResult<Hooks> {
         let py = scheduler.py();
         let base = py.import("warpmem")?.getattr("DramScheduler")?;

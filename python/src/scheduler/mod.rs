@@ -1,6 +1,6 @@
-//! DRAM schedulers that are written in Python: the same view and the same hooks as those in Rust.
+//! DRAM schedulers written in Python, with the same view and hooks as those in Rust.
 //!
-//! A run under one holds Python's lock and gives it up whenever it reports its progress.
+//! A run under one holds Python's lock and releases it at every progress report.
 
 mod hooks;
 mod python;

@@ -1,4 +1,4 @@
-//! Schedulers whose decisions are methods of Python objects.
+//! Schedulers that delegate decisions to methods of Python objects.
 
 use super::hooks::Hooks;
 use super::views::{Bank, Channel, Command, Queue, Request};
@@ -20,13 +20,13 @@ use warpmem::sim::{DramCycle, Needs};
 
 use crate::runs::Policy;
 
-/// A DRAM scheduler of one's own.
+/// A DRAM scheduler written in Python.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub struct Own {
-    /// As tables name it.
+    /// Name in tables.
     pub name: String,
-    /// Called with the number of a channel, it gives the channel's scheduler.
+    /// Factory, called with a channel's number for the channel's scheduler.
     factory: Py<PyAny>,
 }
 
@@ -35,7 +35,7 @@ pub struct Schedulers(pub Vec<Own>);
 
 impl Schedulers {
     /// # Errors
-    /// If one is for another slot, or is called as one that is built in or as another.
+    /// If a scheduler is for another slot, or has the name of a built-in or another one.
     pub fn of(policies: impl Iterator<Item = (String, Policy)>) -> PyResult<Schedulers> {
         let mut names: BTreeSet<String> = SCHEDULERS.infos().map(|i| i.name.to_owned()).collect();
         let mut owns = Vec::new();
@@ -61,12 +61,13 @@ impl Schedulers {
 }
 
 impl Own {
-    /// The result of `work` with the schedulers of a machine, or what one of them raised.
+    /// Calls `work` with the schedulers of a machine; returns its result, or an exception raised by
+    /// a scheduler.
     pub fn with_family<T>(&self, work: impl FnOnce(&OwnFamily) -> T) -> PyResult<T> {
         Python::attach(|py| {
             let first = self.factory.call1(py, (0,))?;
             let hooks = Hooks::of(first.bind(py))?;
-            // The traits are read here, so that mistakes are reported before the run.
+            // Traits are read here, so that mistakes are reported before the run.
             hooks.traits(first.bind(py))?;
             let family = OwnFamily {
                 needs: hooks.needs(first.bind(py))?,
@@ -83,7 +84,7 @@ impl Own {
     }
 }
 
-/// The first exception of any scheduler: it ends the run.
+/// First exception of any scheduler; it ends the run.
 #[derive(Clone, Default)]
 struct Raised(Arc<Mutex<Option<PyErr>>>);
 
@@ -96,7 +97,7 @@ impl Raised {
         self.get().is_some()
     }
 
-    /// The value, or the default if it was raised instead.
+    /// Returns the value, or the default after an exception.
     fn or_default<T: Default>(&self, value: PyResult<T>) -> T {
         value.unwrap_or_else(|raised| {
             self.get().get_or_insert(raised);
@@ -115,7 +116,7 @@ pub struct OwnFamily {
 }
 
 impl OwnFamily {
-    /// Gives up Python's lock at every report, and ends the run where something was raised.
+    /// Releases Python's lock at every progress report, and stops the run after an exception.
     pub fn watch<'a>(&self, inner: &'a mut dyn Progress) -> impl Progress + 'a {
         OwnWatch { inner, raised: self.raised.clone() }
     }
@@ -140,7 +141,7 @@ impl Family for OwnFamily {
         }
     }
 
-    /// Objects of Python may share whatever they like.
+    /// Returns true, because Python objects may share any state.
     fn share_state(&self) -> bool {
         true
     }
@@ -150,7 +151,7 @@ impl Family for OwnFamily {
     }
 }
 
-/// In place of a scheduler that could not be made, until the run ends.
+/// Replacement for a scheduler that could not be made, until the run stops.
 struct StandIn;
 
 impl Scheduler for StandIn {
@@ -175,13 +176,13 @@ impl Progress for OwnWatch<'_> {
 struct OwnScheduler {
     hooks: Hooks,
     traits: Traits,
-    /// The request last seen in each slot.
+    /// Request last seen in each slot.
     known: RefCell<Vec<Option<Py<Request>>>>,
     raised: Raised,
 }
 
 impl OwnScheduler {
-    /// The object for a request: the same for as long as it waits.
+    /// Returns the object of a request, which is the same for as long as the request waits.
     fn request(&self, py: Python<'_>, slot: Slot, queued: &Queued) -> PyResult<Py<Request>> {
         let mut known = self.known.borrow_mut();
         if known.len() <= slot.index() {
@@ -227,7 +228,7 @@ impl OwnScheduler {
         found.map(|(slot, _)| Some(slot)).ok_or_else(other)
     }
 
-    /// The requests of all banks, oldest first.
+    /// Returns the requests of all banks, oldest first.
     fn all(&self, py: Python<'_>, queue: &Waiting) -> PyResult<Vec<Py<Request>>> {
         let banks = queue.banks().flat_map(|bank| queue.requests(bank));
         let requests = banks.map(|(slot, queued)| self.request(py, slot, queued));
@@ -236,7 +237,7 @@ impl OwnScheduler {
         Ok(requests)
     }
 
-    /// Calls a hook, if there is one; the default if there is none, or something was raised.
+    /// Calls a hook, if there is one; returns the default without a hook or after an exception.
     fn call<T: Default>(
         &self,
         hook: &Option<Py<PyAny>>,
@@ -312,7 +313,7 @@ impl Scheduler for OwnScheduler {
 
     fn on_column(&mut self, queued: &Queued, last: bool, now: DramCycle) {
         self.call(&self.hooks.on_column, |py, hook| {
-            // It has left its slot.
+            // The request has left its slot.
             let known = self.known.borrow();
             let is_it = |request: &&Py<Request>| request.get().order == queued.order;
             let request = match known.iter().flatten().find(is_it) {
@@ -358,7 +359,7 @@ impl Scheduler for OwnScheduler {
     }
 }
 
-/// The name of a counter, kept for ever: there are as many as schedulers name.
+/// Leaks the name of a counter; the number of names is bounded by the schedulers' counters.
 fn interned(name: String) -> &'static str {
     static NAMES: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
     let mut names = NAMES.lock().unwrap_or_else(PoisonError::into_inner);

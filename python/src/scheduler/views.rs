@@ -1,4 +1,5 @@
-//! Views of requests, banks and queues for schedulers in Python. They are copies, which a scheduler may keep.
+//! Views of requests, banks and queues for Python schedulers. They are copies, which a scheduler
+//! may keep.
 
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
@@ -8,30 +9,30 @@ use warpmem::dram::scheduler::{BankView, ChannelView, QueueView, Queued, Ready, 
 /// A request in a channel's queue. Banks are numbered within the channel, times are DRAM cycles.
 #[pyclass(frozen, get_all, module = "warpmem")]
 pub struct Request {
-    /// Number of requests that entered the channel before it; unique.
+    /// Number of requests that entered the channel before this one; unique.
     pub order: u64,
     pub bank: u16,
     pub row: u32,
     pub write: bool,
-    /// Column commands that carry its data.
+    /// Number of column commands that carry its data.
     bursts: u16,
     /// Arrival at the channel, DRAM cycle.
     arrived: u64,
-    /// SM that it comes from; none where no SM waits for it.
+    /// Issuing SM; none if no SM waits for it.
     sm: Option<u16>,
-    /// Warp that it comes from, numbered over the whole machine.
+    /// Issuing warp, numbered over the whole machine.
     warp: Option<u32>,
-    /// CTA that it comes from.
+    /// Issuing CTA.
     cta: Option<u32>,
-    /// Address of its instruction.
+    /// Address of the issuing instruction.
     pc: u32,
-    /// Memory instruction that it comes from, of those in flight.
+    /// Index of the issuing memory instruction among those in flight.
     load: Option<u32>,
-    /// So many warps of its SM waited for memory that the SM counts as critical.
+    /// Whether the share of its SM's warps waiting for memory exceeded the critical share.
     critical: bool,
-    /// Requests that waited for its data in the L2 when it was sent.
+    /// Number of requests merged with it in the L2 when it was sent.
     merges: u8,
-    /// DRAM cycles that those had waited together.
+    /// Total age of the merged requests, DRAM cycles.
     age: u32,
     pub slot: Option<u16>,
 }
@@ -56,7 +57,7 @@ impl Request {
         }
     }
 
-    /// A request that is not in the queue yet.
+    /// Makes the view of a request that is not in the queue yet.
     pub fn arriving(request: &Inner) -> Request {
         let some = |number: u32| (number != u32::MAX).then_some(number);
         Request {
@@ -85,14 +86,15 @@ pub struct Bank {
     now: u64,
     bank: u16,
     open_row: Option<u32>,
-    /// Its requests that may start, oldest first; never empty.
+    /// Eligible requests, oldest first; never empty.
     requests: Py<PyList>,
-    /// Requests to the open row.
+    /// Number of requests to the open row.
     hits: u32,
     oldest_hit: Option<Py<Request>>,
-    /// The oldest request of the bank is the oldest of the channel, and no other is in service.
+    /// Whether the oldest request of the bank is the oldest of the channel, and no other is in
+    /// service.
     holds_channel_oldest: bool,
-    /// Where the scheduler follows timing: of each request the next command, and the first cycle at
+    /// If the scheduler follows timing: the next command of each request, and the first cycle at
     /// which it could issue.
     next_commands: Option<Py<PyTuple>>,
 }
@@ -104,7 +106,7 @@ impl Bank {
         self.requests.bind(py).get_item(0)
     }
 
-    /// Row hits first, then the oldest.
+    /// Picks row hits first, then the oldest request.
     fn fr_fcfs<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         match &self.oldest_hit {
             Some(hit) => Ok(hit.bind(py).clone().into_any()),
@@ -118,7 +120,7 @@ impl Bank {
 }
 
 impl Bank {
-    /// `requests` are the bank's, oldest first.
+    /// Makes a view; `requests` are the bank's, oldest first.
     pub fn of(
         py: Python<'_>,
         view: &BankView<'_>,
@@ -148,17 +150,17 @@ impl Bank {
     }
 }
 
-/// A channel, in a scheduler's `tick`.
+/// A channel, as seen by a scheduler's `tick`.
 #[pyclass(frozen, get_all, module = "warpmem")]
 pub struct Channel {
     now: u64,
     /// The requests of all banks, oldest first.
     requests: Vec<Py<Request>>,
-    /// Every entry of the queue is taken.
+    /// Whether every entry of the queue is occupied.
     full: bool,
-    /// Writes that wait or are served; 0 where reads and writes share a queue.
+    /// Number of writes waiting or in service; 0 if reads and writes share a queue.
     writes: u32,
-    /// Writes at which a drain begins.
+    /// Number of writes at which a drain begins.
     write_high_watermark: u32,
     /// Banks with a request in service.
     busy: Vec<u16>,
@@ -177,12 +179,12 @@ impl Channel {
     }
 }
 
-/// A queue that a request wants to enter.
+/// The queue that an arriving request enters.
 #[pyclass(frozen, get_all, module = "warpmem")]
 pub struct Queue {
-    /// Requests in it, those in service included.
+    /// Number of requests in the queue, including those in service.
     waiting: u32,
-    /// Waiting requests to the bank of the arriving request.
+    /// Number of waiting requests to the bank of the arriving request.
     bank_waiting: u32,
     capacity: u32,
     /// Entries available to one bank.
@@ -198,13 +200,13 @@ impl Queue {
     }
 }
 
-/// A command that could issue now.
+/// A command that can issue now.
 #[pyclass(frozen, get_all, module = "warpmem")]
 pub struct Command {
     now: u64,
-    /// As on a data sheet: `ACT`, `PRE`, `RD`, `WR`, `REFPB`, `REF`.
+    /// Kind, as on a data sheet: `ACT`, `PRE`, `RD`, `WR`, `REFPB`, `REF`.
     kind: &'static str,
-    /// The request that it is for; none where it closes or refreshes an idle bank.
+    /// Request served by the command; none if it closes or refreshes an idle bank.
     request: Option<Py<Request>>,
 }
 

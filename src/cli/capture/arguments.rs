@@ -1,4 +1,4 @@
-//! The launch of the command line.
+//! Launch arguments on the command line.
 
 use super::Args;
 use crate::cli::files::NamesFiles;
@@ -7,22 +7,22 @@ use std::path::{Path, PathBuf};
 use warpmem::capture::{Argument, Dimensions, Plan, PlannedBuffer, PlannedLaunch};
 use warpmem::files::claims::Claims;
 
-/// An argument's buffer that is written to a file.
+/// An argument whose buffer is written to a file.
 #[derive(Clone, Debug)]
 pub struct Saved {
-    /// From 1.
+    /// Index of the argument, from 1.
     argument: usize,
     file: OutputFile,
 }
 
 impl Saved {
-    /// `3=y.npy`.
+    /// Parses `3=y.npy`.
     pub fn parse(text: &str) -> Result<Saved, String> {
         let parsed = text.split_once('=').and_then(|(argument, file)| {
             let argument = argument.parse().ok().filter(|&argument: &usize| argument > 0)?;
             Some(Saved { argument, file: PathBuf::from(file).into() })
         });
-        parsed.ok_or_else(|| "valid: the number of an argument and a file, as 3=y.npy".into())
+        parsed.ok_or_else(|| "valid: the number of an argument and a file, such as 3=y.npy".into())
     }
 }
 
@@ -54,7 +54,7 @@ pub fn plan(args: &Args, ptx: &Path, kernel: &str) -> anyhow::Result<Plan> {
     })
 }
 
-/// The arguments, and those of their buffers that are written to files, which get names.
+/// Returns the arguments; buffers that are written to files get names.
 fn saved(
     arguments: &[Argument],
     saves: &[Saved],
@@ -68,7 +68,7 @@ fn saved(
         let name = format!("argument_{number}");
         let given = std::mem::replace(argument, Argument::Named(name.clone(), 0));
         let Argument::Buffer(spec) = given else {
-            anyhow::bail!("--save {number}: the argument is no buffer, or is saved twice");
+            anyhow::bail!("--save {number}: the argument is not a buffer, or is saved twice");
         };
         buffers.push(PlannedBuffer {
             name,
@@ -80,14 +80,14 @@ fn saved(
     Ok((arguments, buffers))
 }
 
-/// The command line, with the program's name in place of its path.
+/// Returns the command line, with the program's name in place of its path.
 pub fn command_line() -> String {
     let arguments = std::env::args_os().skip(1);
     let shown = arguments.map(|argument| quoted(&argument.to_string_lossy()));
     std::iter::once("warpmem".to_owned()).chain(shown).collect::<Vec<_>>().join(" ")
 }
 
-/// As a shell reads it.
+/// Quotes an argument for a shell.
 fn quoted(argument: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+@^%".contains(c);
     match !argument.is_empty() && argument.chars().all(is_plain) {

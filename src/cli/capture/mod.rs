@@ -1,5 +1,5 @@
-//! `warpmem capture`: kernels in PTX, or those of a whole program, executed without a GPU and recorded
-//! as a trace.
+//! `warpmem capture`: executes kernels in PTX, or those of a whole program, without a GPU and
+//! records a trace.
 
 mod arguments;
 mod program;
@@ -50,13 +50,13 @@ pub struct Args {
     /// Threads of a CTA along x, y and z
     #[arg(long, value_name = "X[,Y[,Z]]")]
     block: Option<Dimensions>,
-    /// CTAs of a cluster along x, y and z, if not as the kernel says
+    /// CTAs of a cluster along x, y and z; by default as declared by the kernel
     #[arg(long, value_name = "X[,Y[,Z]]")]
     cluster: Option<Dimensions>,
     /// Bytes of dynamic shared memory
     #[arg(long, value_name = "BYTES", default_value_t = 0)]
     shared: u32,
-    /// Argument of the kernel, once for each in their order
+    /// Argument of the kernel; repeated in the order of its parameters
     #[arg(long = "arg", value_name = "ARGUMENT", value_parser = Argument::parse)]
     arguments: Vec<Argument>,
     /// Write the buffer of an argument, counted from 1, after the launch (.npy or raw)
@@ -68,12 +68,12 @@ pub struct Args {
     /// Trace to write (.wmt)
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath, required_unless_present_any = ["list", "check"], conflicts_with_all = ["list", "check"])]
     output: Option<OutputFile>,
-    /// Write nothing: list the launches with their instructions, or, without a launch, the kernels
-    /// of the PTX
+    /// List the launches with their instructions, or, without a launch, the kernels of the PTX, and
+    /// write no trace
     #[arg(long)]
     list: bool,
-    /// Write nothing: run the program and tell which kernels it launches, and what they need that is
-    /// not supported
+    /// Run the program, list the kernels that it launches with the unsupported features that they
+    /// need, and write no trace
     #[arg(long, requires = "program", conflicts_with = "list")]
     check: bool,
     /// Launches to record, numbered from 0, B excluded; all by default
@@ -82,7 +82,7 @@ pub struct Args {
     /// Record only launches of kernels whose name matches
     #[arg(long, value_name = "REGEX")]
     name: Option<regex::Regex>,
-    /// Of the launches that are selected so, leave out the first N
+    /// Skip the first N of the selected launches
     #[arg(long, value_name = "N", default_value = "0", value_parser = parse_number)]
     skip: u64,
     /// Record the first launch of each selected kernel, then every Nth
@@ -91,10 +91,11 @@ pub struct Args {
     /// Record no further launch once this many warp instructions are recorded
     #[arg(long, value_name = "N", value_parser = parse_number)]
     max_total: Option<u64>,
-    /// Warp instructions of a launch after which it is taken to run for ever
+    /// Warp instructions after which a launch is considered endless
     #[arg(long, value_name = "N", default_value = "10_000_000_000", value_parser = parse_number)]
     max_instructions: u64,
-    /// Threads that execute CTAs; as many as processors by default. The trace does not depend on them
+    /// Threads that execute CTAs; by default one per processor. The trace does not depend on their
+    /// number
     #[arg(long, value_name = "N")]
     threads: Option<NonZeroUsize>,
     /// Take registers per thread from this `ptxas` instead of estimating them
@@ -103,8 +104,7 @@ pub struct Args {
     /// Machine whose device the program sees: name (see `warpmem list machines`) or TOML file
     #[arg(long, value_name = "MACHINE", default_value = "rtx2060s", requires = "program")]
     machine: MachineName,
-    /// Compute capability of the device, which decides which of its PTX a program's kernels are
-    /// taken from
+    /// Compute capability of the device, which selects among the PTX versions of a program
     #[arg(long, value_name = "X.Y", default_value = "7.5", value_parser = Capability::parse, requires = "program")]
     capability: Capability,
     /// How to print the summary
@@ -116,8 +116,8 @@ pub struct Args {
 }
 
 const AFTER_HELP: &str = "\
-An argument is a number, which the kernel's parameter gives its type; TYPE=VALUE, as f32=2.0; or a
-buffer, buffer:TYPE[SIZE]=FILL, of which the kernel gets the address. Types: u8, s8, u16, s16, u32,
+An argument is a number, typed by the kernel's parameter; TYPE=VALUE, as f32=2.0; or a buffer,
+buffer:TYPE[SIZE]=FILL, whose address the kernel receives. Types: u8, s8, u16, s16, u32,
 s32, u64, s64, f16, bf16, f32, f64. Fills: zero, a number, random, random(LOW,HIGH), permutation,
 sequence, sequence(FIRST,STEP), @FILE (.npy or raw).
 
@@ -158,7 +158,7 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
 fn run(args: &Args, plan: &Plan) -> anyhow::Result<()> {
     check_files(args, plan)?;
     let failed = || format!("failed to capture {}", plan.module.display());
-    // Until there is something to keep, Ctrl-C ends the program.
+    // Until there is something to keep, Ctrl-C terminates the program.
     let module = PtxModule::read(&plan.module).with_context(failed)?;
     let bar = Bar::new(Interrupt::install()?);
     let captured = capture_module(module, plan, &options(args), &bar).with_context(failed);
@@ -213,11 +213,11 @@ fn threads(args: &Args) -> usize {
     args.threads.map_or_else(all, NonZeroUsize::get)
 }
 
-/// Fails if the capture was broken off, or gave wrong values.
+/// Fails if the capture was interrupted, or computed wrong values.
 fn check(captured: &Captured) -> anyhow::Result<()> {
     if captured.interrupted {
         let kept = match &captured.trace {
-            Some(trace) => format!("the trace has the launches that had ended: {}", trace.kernels),
+            Some(trace) => format!("the trace has the finished launches: {}", trace.kernels),
             None => "nothing is written".to_owned(),
         };
         return Err(Interrupted { kept }.into());

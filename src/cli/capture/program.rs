@@ -1,4 +1,4 @@
-//! `warpmem capture … -- PROGRAM`: a whole program.
+//! `warpmem capture … -- PROGRAM`: captures a whole program.
 
 use super::super::exit::{Interrupted, ProgramFailed};
 use super::super::interrupt::Interrupt;
@@ -16,12 +16,12 @@ use warpmem::capture::{
 use warpmem::device::device_of;
 use warpmem::machine::load;
 
-/// The library that is built beside the program.
+/// Runtime library, built beside the program.
 const RUNTIME: &str = "libwarpmem_cudart.so";
-/// The environment variable that names another.
+/// Environment variable with the path of another runtime library.
 const RUNTIME_PLACE: &str = "WARPMEM_CUDART";
 
-/// Compute capability of a device: 7.5 and the like.
+/// Compute capability of a device, such as 7.5.
 #[derive(Clone, Copy, Debug)]
 pub struct Capability(u32, u32);
 
@@ -55,7 +55,7 @@ pub fn run(args: &Args, command: &[OsString]) -> anyhow::Result<()> {
     report(args, &captured?, seconds)
 }
 
-/// The library that programs take for the CUDA runtime.
+/// Returns the path of the library that replaces the CUDA runtime.
 fn runtime() -> anyhow::Result<PathBuf> {
     if let Some(place) = env::var_os(RUNTIME_PLACE) {
         return Ok(place.into());
@@ -67,15 +67,14 @@ fn runtime() -> anyhow::Result<PathBuf> {
     found.cloned().with_context(|| {
         let places: Vec<String> = places.iter().map(|p| p.display().to_string()).collect();
         format!(
-            "{RUNTIME} is not there, which programs take for the CUDA runtime; `cargo build` makes \
-             it; looked for {}; {RUNTIME_PLACE} may name it",
+            "{RUNTIME}, which replaces the CUDA runtime, is missing from {}; `cargo build` makes it, or set {RUNTIME_PLACE} to its path",
             places.join(", ")
         )
     })
 }
 
-/// Reports the captured kernels. The report goes to standard error, because standard output belongs to the program;
-/// with `--check` it goes to standard output.
+/// Reports the captured kernels on standard error, because standard output belongs to the captured
+/// program; with `--check`, on standard output.
 fn report(args: &Args, captured: &ProgramCapture, seconds: f64) -> anyhow::Result<()> {
     for text in &captured.notes {
         note(text);
@@ -88,7 +87,7 @@ fn report(args: &Args, captured: &ProgramCapture, seconds: f64) -> anyhow::Resul
     note(&summary::line_of_program(captured, seconds));
     if captured.interrupted {
         let kept = match &captured.trace {
-            Some(trace) => format!("the trace has the launches that had ended: {}", trace.kernels),
+            Some(trace) => format!("the trace has the finished launches: {}", trace.kernels),
             None => "nothing is written".to_owned(),
         };
         return Err(Interrupted { kept }.into());
@@ -107,7 +106,7 @@ fn report(args: &Args, captured: &ProgramCapture, seconds: f64) -> anyhow::Resul
     }
     anyhow::ensure!(
         args.output.is_none() || captured.trace.is_some(),
-        "no kernel was recorded, and nothing is written"
+        "no kernel was recorded; nothing is written"
     );
     let unsupported = captured.kernels.iter().any(|kernel| kernel.failed > 0);
     anyhow::ensure!(!(args.check && unsupported), "some launches failed");

@@ -1,4 +1,4 @@
-//! The printed summary of a capture.
+//! Printed summary of a capture.
 
 use indicatif::HumanCount;
 use serde_json::{Value, json};
@@ -8,10 +8,10 @@ use warpmem_support::text::{aligned, counted, shortened};
 
 use super::super::format::TextFormat;
 
-/// Most characters of a kernel's name in the table of a program's kernels.
+/// Maximum length of a kernel's name in the table of a program's kernels, characters.
 const NAME: usize = 60;
 
-/// The kernels of a module.
+/// Formats the kernels of a module.
 pub fn kernels(module: &PtxModule, format: TextFormat) -> anyhow::Result<String> {
     let kernels = module.kernels();
     if format == TextFormat::Json {
@@ -37,7 +37,7 @@ pub fn kernels(module: &PtxModule, format: TextFormat) -> anyhow::Result<String>
     Ok(text)
 }
 
-/// The launches of a capture.
+/// Formats the launches of a capture.
 pub fn launches(captured: &Captured, format: TextFormat) -> anyhow::Result<String> {
     if format == TextFormat::Json {
         let trace = captured.trace.as_ref().map(trace);
@@ -74,7 +74,7 @@ fn table(launches: &[Launched]) -> String {
     aligned(&rows, &[0, 4, 5, 6, 7])
 }
 
-/// The kernels of a program, or with `each` its launches.
+/// Formats the kernels of a program, or with `each` its launches.
 pub fn program(
     captured: &ProgramCapture,
     format: TextFormat,
@@ -117,7 +117,7 @@ fn kernels_table(captured: &ProgramCapture) -> String {
     text
 }
 
-/// The line that ends the capture of a program.
+/// Formats the final line of a program's capture.
 pub fn line_of_program(captured: &ProgramCapture, seconds: f64) -> String {
     ending(&captured.launches, captured.trace.as_ref(), seconds)
 }
@@ -137,7 +137,7 @@ fn row(launched: &Launched) -> Vec<String> {
     ]
 }
 
-/// The line that ends a capture.
+/// Formats the final line of a capture.
 pub fn line(captured: &Captured, seconds: f64) -> String {
     ending(&captured.launches, captured.trace.as_ref(), seconds)
 }

@@ -1,4 +1,4 @@
-//! The progress of a capture on standard error.
+//! Progress of a capture on standard error.
 
 use super::super::interrupt::Interrupt;
 use super::super::progress::bar;
@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use warpmem::capture::Observer;
 
-/// A bar of the CTAs of the launch.
+/// A progress bar over the CTAs of a launch.
 pub struct Bar {
     bar: ProgressBar,
     begun: Instant,
@@ -17,10 +17,10 @@ pub struct Bar {
 
 #[derive(Default)]
 struct Launch {
-    /// `axpy, launch 2/7`.
+    /// Label: `axpy, launch 2/7`.
     name: String,
     drawn: Option<Instant>,
-    /// Warp instructions of the launches before it.
+    /// Warp instructions of earlier launches.
     before: u64,
     executed: u64,
 }
@@ -31,7 +31,7 @@ impl Bar {
         Bar { bar, begun: Instant::now(), interrupt, launch: Mutex::default() }
     }
 
-    /// Removes the bar; returns the seconds that it was there.
+    /// Removes the bar; returns the elapsed seconds.
     pub fn finish(self) -> f64 {
         self.bar.finish_and_clear();
         self.begun.elapsed().as_secs_f64()
@@ -65,7 +65,7 @@ impl Observer for Bar {
         !self.interrupt.is_asked()
     }
 
-    /// To standard error: standard output is the list of launches.
+    /// Prints to standard error; standard output is the list of launches.
     fn print(&self, text: &str) {
         self.bar.suspend(|| eprint!("{text}"));
     }

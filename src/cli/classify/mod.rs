@@ -27,12 +27,12 @@ use warpmem::study::traces::NamedTrace;
 /// Classify traces by the workload classes of the papers
 ///
 /// Replays every trace on the machine, and on the same machine with perfect DRAM, a perfect L1 and
-/// a perfect L2. Prints what the classes depend on: speedups, inter-core locality, off-chip
-/// accesses, DRAM use.
+/// a perfect L2. Prints the figures that determine the classes: speedups, inter-core locality,
+/// off-chip accesses, DRAM use.
 #[derive(clap::Args, Debug)]
 #[command(after_help = AFTER_HELP)]
 pub struct Args {
-    /// Traces to classify, or lists of them (.toml) as `generate suite` writes them
+    /// Traces to classify, or manifests (.toml) written by `generate suite`
     #[arg(value_name = "TRACE", required = true, value_hint = ValueHint::FilePath)]
     traces: Vec<InputFile>,
     #[arg(long, value_name = "NAME|FILE", default_value = "li2015", help = MACHINE_HELP, value_hint = ValueHint::FilePath)]
@@ -90,7 +90,7 @@ fn check_files(args: &Args, machine: &Machine, traces: &[NamedTrace]) -> anyhow:
     Ok(check_standard(&machine.dram, &[("--output", args.output.as_deref())])?)
 }
 
-/// The machine and its overrides.
+/// Describes the machine and its overrides.
 fn setting(args: &Args, machine: &Machine) -> String {
     let policies = args.policies.0.iter();
     let policies = policies.map(|choice| format!("{}={}", choice.slot.name, choice.given));
@@ -99,14 +99,14 @@ fn setting(args: &Args, machine: &Machine) -> String {
     format!("on {}{with}", machine.name)
 }
 
-/// The machine of every run of a trace.
+/// Makes the machine of every run of a trace.
 fn machines_of(args: &Args) -> anyhow::Result<[Machine; RUNS]> {
     let mut plain = args.overrides.apply(&args.machine)?;
     args.policies.0.apply(&mut plain);
     Ok(machines(plain)?)
 }
 
-/// The results of all cells, in their order.
+/// Runs all cells, and returns their results in order.
 fn run(args: &Args, cells: &[Cell<'_>]) -> anyhow::Result<Vec<RunResult>> {
     let ctas = cells.iter().map(|cell| cell.ctas()).sum();
     let instructions = cells.iter().map(|cell| cell.warp_instructions()).sum();
@@ -127,8 +127,7 @@ fn run(args: &Args, cells: &[Cell<'_>]) -> anyhow::Result<Vec<RunResult>> {
         note(&summary);
         return Ok(results);
     }
-    let kept =
-        format!("{} of {} runs had finished; nothing is kept of them", results.len(), cells.len());
+    let kept = format!("{} of {} runs finished; no results are kept", results.len(), cells.len());
     let failure = failures.into_iter().find(|error| !error.is_interruption());
     Err(failure.map_or_else(|| Interrupted { kept }.into(), anyhow::Error::new))
 }

@@ -1,4 +1,4 @@
-//! Classes as a table for people.
+//! Classes as a table.
 
 use super::super::run_row::shown;
 use warpmem::study::classify::{Classified, Ideal};
@@ -14,7 +14,7 @@ const fn column(heading: [&'static str; 3], cell: fn(&Classified) -> String) -> 
     Column { heading, cell }
 }
 
-/// A trace's name, then for each paper the metrics that it looks at, and its class.
+/// Name of the trace, then for each paper its metrics and its class.
 const COLUMNS: [Column; 16] = [
     column(["", "", "trace"], |t| t.key.trace.clone()),
     column(["thread", "IPC", "1/cycle"], |t| shown(&t.metric("ipc_thread").into(), "")),
@@ -44,7 +44,7 @@ Yuan  bound: IPC below 75 % of its peak, DRAM used above 20 % and DRAM efficienc
 CTAs  per DRAM row, and the share of them with a neighbour there (OWL, Table 4)
 ";
 
-/// The setting, a line for each trace, and the meaning of the classes.
+/// Formats the setting, a line for each trace, and the meaning of the classes.
 pub fn text(setting: &str, classified: &[Classified]) -> String {
     let heading = |line: usize| COLUMNS.map(|column| column.heading[line].to_owned()).to_vec();
     let row = |trace| COLUMNS.map(|column| (column.cell)(trace)).to_vec();
@@ -54,7 +54,8 @@ pub fn text(setting: &str, classified: &[Classified]) -> String {
 }
 
 impl Column {
-    /// Names are aligned at their start, numbers at their end; only columns of names have no unit.
+    /// Returns whether the column holds names, which are left-aligned and have no unit; numbers are
+    /// right-aligned.
     fn is_name(&self) -> bool {
         self.heading[1].is_empty()
     }

@@ -1,4 +1,4 @@
-//! `warpmem correlate`: our runs compared with those of a reference simulator.
+//! `warpmem correlate`: compares our runs with those of a reference simulator.
 
 mod hardware;
 mod ours;
@@ -49,9 +49,9 @@ pub struct Args {
     /// compared
     #[arg(long, conflicts_with = "results")]
     speed: bool,
-    /// Number of orders of the SMs to run everything in; orders start at different SMs, spread over
-    /// the machine. Cycles are then the median over these orders, with their range: how far an
-    /// irrelevant order moves a result is its noise
+    /// Number of SM orders in which to repeat every run; orders start at different SMs, spread over
+    /// the machine. Cycles are the median over the orders, with their range: the noise due to an
+    /// irrelevant order
     #[arg(long, value_name = "N", default_value_t = NonZeroU32::MIN, conflicts_with_all = ["results", "speed"])]
     orders: NonZeroU32,
     /// Also print every kernel, and a summary of the kernels' errors; in CSV, print kernels instead
@@ -66,13 +66,13 @@ pub struct Args {
     format: Format,
 }
 
-/// Which runs of the reference to use, and on which machines.
+/// Selection of the reference's runs and machines.
 #[derive(clap::Args, Clone, Debug)]
 struct Choice {
     /// Only runs of these traces, or these measurements
     #[arg(long, value_name = "TRACE,…", value_parser = List::parse)]
     only: Option<List>,
-    /// No runs of these traces, or none of these measurements
+    /// Exclude runs of these traces, or these measurements
     #[arg(long, value_name = "TRACE,…", value_parser = List::parse)]
     exclude: Option<List>,
     /// Only runs on these machines, by our or the reference's name
@@ -91,7 +91,7 @@ struct Choice {
     machine: Option<MachineName>,
 }
 
-/// Where traces, imports and results are.
+/// Locations of traces, imports and results.
 #[derive(clap::Args, Clone, Debug)]
 struct Places {
     /// Folder of the traces, instead of the paths in the reference: TRACE.wmt, or a folder with a
@@ -101,7 +101,7 @@ struct Places {
     /// Trace of a log: .wmt, kernel list, or a folder that contains one
     #[arg(long, value_name = "FILE", value_hint = ValueHint::AnyPath)]
     trace: Option<InputFile>,
-    /// Folder where imported traces are kept for later; created if it does not exist
+    /// Folder in which imported traces are cached; created if it does not exist
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     cache: Option<OutputTraces>,
     /// Take our results from these tables, written by `run` or `compare`, instead of running
@@ -149,7 +149,7 @@ impl Args {
     }
 }
 
-/// `NAME=MACHINE`
+/// Parses `NAME=MACHINE`.
 fn parse_map(text: &str) -> Result<(String, String), String> {
     let parts = text.split_once('=').map(|(name, machine)| (name.trim(), machine.trim()));
     match parts {
@@ -165,7 +165,7 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
         return hardware::execute(args, path);
     }
     if args.speed && args.jobs.is_some_and(|jobs| jobs > NonZeroUsize::MIN) {
-        anyhow::bail!("--speed is measured one run at a time, without others beside it: --jobs 1");
+        anyhow::bail!("--speed measures one run at a time: --jobs 1");
     }
     args.plot.as_deref().map_or(Ok(()), staged::check)?;
     let references = args.references.iter().map(|path| Reference::read(path));

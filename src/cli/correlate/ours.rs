@@ -16,25 +16,26 @@ use warpmem::study::correlate::{
 };
 use warpmem::study::traces::NamedTrace;
 
-/// The outcome of the runs.
+/// Outcome of the runs.
 pub struct Outcome {
-    /// In the order of the reference.
+    /// Comparisons, in the order of the reference.
     pub comparisons: Vec<Comparison>,
     /// Traces that differ from those of the reference, each with its run and the difference.
     pub refused: Vec<String>,
-    /// The first of the other failures.
+    /// First of the other failures.
     pub failure: Option<anyhow::Error>,
 }
 
 impl Outcome {
-    /// Why the outcome is incomplete: the traces that differ, otherwise the first failure.
+    /// Returns the reason for an incomplete outcome: the traces that differ, otherwise the first
+    /// failure.
     pub fn error(self) -> Option<anyhow::Error> {
         let refused = self.refused.join("\n");
         if refused.is_empty() { self.failure } else { Some(anyhow::anyhow!(refused)) }
     }
 }
 
-/// Runs everything that can be run; `skipped` names the others.
+/// Runs everything that can run; `skipped` collects the others.
 pub fn run_all(
     args: &Args,
     planned: Vec<Planned>,
@@ -91,7 +92,7 @@ pub fn run_all(
     }
     let finished = outcome.comparisons.len();
     if was_broken_off && finished < all {
-        let kept = format!("{finished} of {all} runs had finished; nothing is kept of them");
+        let kept = format!("{finished} of {all} runs finished; no results are kept");
         return Err(Interrupted { kept }.into());
     }
     if finished > 0 {

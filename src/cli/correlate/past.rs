@@ -9,7 +9,7 @@ use warpmem::study::correlate::{Past, Planned, Skipped};
 use warpmem_analysis::polars::prelude::LazyFrame;
 use warpmem_analysis::{Results, table_to_json};
 
-/// The tables of `run` or `compare`.
+/// Opens the tables of `run` or `compare`.
 pub fn open(directory: &Path) -> anyhow::Result<Past> {
     let results = Results::open(directory)?;
     let (runs, kernels) = (rows(results.runs()?)?, rows(results.table("kernels")?)?);
@@ -22,7 +22,7 @@ fn rows(table: LazyFrame) -> anyhow::Result<Vec<Map<String, Value>>> {
     serde_json::from_str(&table_to_json(&frame)?).context("failed to read a table back")
 }
 
-/// Our results for every run that the tables have; `skipped` names the others.
+/// Finds our results for every run in the tables; `skipped` collects the others.
 pub fn find_all(
     past: &Past,
     planned: Vec<Planned>,

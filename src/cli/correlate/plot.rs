@@ -1,4 +1,4 @@
-//! Cycles of both sides as a chart: a point for each run, on logarithmic axes.
+//! Chart of both sides' cycles: a point for each run, on logarithmic axes.
 
 use warpmem::study::correlate::Comparison;
 use warpmem_analysis::polars::df;
@@ -6,10 +6,10 @@ use warpmem_chart::{Axis, Chart, Scatter};
 
 /// Lines parallel to the diagonal, at these ratios of our cycles to the reference's.
 const BANDS: [f64; 3] = [0.1, 0.2, 0.5];
-/// Runs with a larger error are labelled.
+/// Error above which a run is labelled.
 const NAMED: f64 = 0.2;
 
-/// The cycles of these runs, with a colour and a shape for each machine and scheduler.
+/// Draws the cycles of these runs, with a colour and a shape for each machine and scheduler.
 pub fn chart(runs: &[Comparison]) -> anyhow::Result<Chart> {
     let text = |of: fn(&Comparison) -> String| -> Vec<String> { runs.iter().map(of).collect() };
     let number = |of: fn(&Comparison) -> u64| -> Vec<u64> { runs.iter().map(of).collect() };

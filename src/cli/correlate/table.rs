@@ -1,4 +1,4 @@
-//! The comparison for people.
+//! Comparison as text.
 
 use warpmem::study::correlate::{
     Compared, Comparison, FEW_ACTIVATIONS, KernelFigures, METRICS, Metric, Range, Unit, Worst,
@@ -8,7 +8,7 @@ use warpmem_support::text::aligned;
 
 type Line = Vec<String>;
 
-/// Metrics that are shown side by side.
+/// Metrics shown side by side.
 const SECTIONS: [(&str, &[&str]); 3] = [
     (
         "Time: cycles without launch latency, latency of reads in cycles",
@@ -19,12 +19,12 @@ const SECTIONS: [(&str, &[&str]); 3] = [
         &["l1_accesses", "l1_miss_rate", "l2_accesses", "l2_miss_rate"],
     ),
     (
-        "DRAM: column commands, these per activation, data bus used in %",
+        "DRAM: column commands, column commands per activation, data bus utilization in %",
         &["dram_reads", "dram_writes", "row_locality", "bus_utilization"],
     ),
 ];
 
-/// Every run, every kernel if asked for, and summaries.
+/// Formats every run, every kernel on request, and summaries.
 pub fn text(runs: &[Comparison], kernels: bool, with_speed: bool) -> String {
     let mut parts: Vec<String> =
         SECTIONS.iter().map(|(title, metrics)| section(title, metrics, runs)).collect();
@@ -42,8 +42,8 @@ pub fn text(runs: &[Comparison], kernels: bool, with_speed: bool) -> String {
     parts.join("\n")
 }
 
-/// Lines under a title, with all columns but the first aligned at their end. A line of one cell is
-/// a heading for those that follow and does not widen any column.
+/// Formats lines under a title, with all columns but the first right-aligned. A single-cell line is
+/// a heading for the following lines and does not widen any column.
 fn titled(title: &str, lines: &[Line]) -> String {
     let columns = lines.iter().map(Vec::len).max().unwrap_or(0);
     let cells: Vec<Line> = lines.iter().filter(|line| line.len() > 1).cloned().collect();
@@ -69,7 +69,8 @@ fn section(title: &str, names: &[&str], runs: &[Comparison]) -> String {
     titled(title, &lines)
 }
 
-/// Two header lines: the titles, and below them which column is ours, the reference's or the error.
+/// Formats two header lines: the titles, and below them the labels of our, the reference's and the
+/// error columns.
 fn headings<'a>(columns: impl Iterator<Item = &'a str> + Clone) -> Vec<Line> {
     let titles = columns.clone().flat_map(|title| [title, "", ""]);
     let parts = columns.flat_map(|_| ["ours", "ref.", "error"]);
@@ -79,7 +80,7 @@ fn headings<'a>(columns: impl Iterator<Item = &'a str> + Clone) -> Vec<Line> {
     vec![line(&mut titles.into_iter()), line(&mut parts.into_iter())]
 }
 
-/// A line for each run, under headings with the machine and DRAM scheduler.
+/// Formats a line for each run, under headings with the machine and DRAM scheduler.
 fn grouped<'a>(
     lines: &mut Vec<Line>,
     runs: &'a [Comparison],
@@ -95,7 +96,7 @@ fn grouped<'a>(
     }
 }
 
-/// `v100 (SM7_QV100), FIFO`
+/// Formats the machine of a run: `v100 (SM7_QV100), FIFO`.
 fn place(run: &Comparison) -> String {
     let Comparison { machine, configuration, dram_scheduler, .. } = run;
     match machine == configuration {
@@ -131,7 +132,7 @@ fn shown_error(unit: Unit, error: f64) -> String {
     }
 }
 
-/// How far the errors of cycles move with the order of the SMs, if there are several orders.
+/// Formats the variation of cycle errors over the orders of the SMs, if there are several.
 fn range_table(runs: &[Comparison]) -> Option<String> {
     let head = ["", "least", "median", "most"];
     let mut lines = vec![head.map(str::to_owned).to_vec()];
@@ -182,7 +183,7 @@ fn kernel_table(runs: &[Comparison]) -> String {
     titled("Kernels", &lines)
 }
 
-/// Summary of the kernels' errors, by machine and DRAM scheduler and over all.
+/// Formats a summary of the kernels' errors, by machine and DRAM scheduler and over all.
 fn kernel_summary_table(runs: &[Comparison]) -> String {
     let head = ["", "kernels", "mean |error|", "ratio", "worst", ""];
     let mut lines = vec![head.map(str::to_owned).to_vec()];
@@ -204,7 +205,7 @@ fn kernel_summary_table(runs: &[Comparison]) -> String {
     summary(title, &lines)
 }
 
-/// The runs by machine and DRAM scheduler, and all of them if there is more than one group.
+/// Groups the runs by machine and DRAM scheduler, plus all of them if there is more than one group.
 fn places(runs: &[Comparison]) -> Vec<(String, Vec<&Comparison>)> {
     let mut places: Vec<(String, Vec<&Comparison>)> = Vec::new();
     for run in runs {
@@ -220,7 +221,7 @@ fn places(runs: &[Comparison]) -> Vec<(String, Vec<&Comparison>)> {
     places
 }
 
-/// Names of templates are long.
+/// Shortens a name, which is long for templates.
 fn shortened(name: &str) -> String {
     const SHOWN: usize = 48;
     if name.chars().count() <= SHOWN {
@@ -261,12 +262,12 @@ fn speed_table(runs: &[Comparison]) -> String {
     text
 }
 
-/// `vecadd on v100, FIFO`
+/// Formats the name of a run: `vecadd on v100, FIFO`.
 fn name(run: &Comparison) -> String {
     format!("{} on {}, {}", run.trace, run.machine, run.dram_scheduler)
 }
 
-/// The run, and its error.
+/// Returns the cells for a run and its error.
 fn worst_cells(worst: &Worst<'_>, unit: Unit) -> [String; 2] {
     [shown_error(unit, worst.error), name(worst.run)]
 }
@@ -293,7 +294,7 @@ fn cycle_table(runs: &[Comparison]) -> String {
     )
 }
 
-/// Lines whose last columns, which are names, are aligned at their start.
+/// Formats lines whose last columns are names and left-aligned.
 fn summary(title: &str, lines: &[Line]) -> String {
     let columns = lines.first().map_or(0, Vec::len);
     let right: Vec<usize> = (1..columns.saturating_sub(1)).collect();

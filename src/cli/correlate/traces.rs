@@ -1,4 +1,4 @@
-//! The traces of the reference: finds, imports and opens them.
+//! Finds, imports and opens the traces of the reference.
 
 use super::super::import::Watch;
 use super::super::interrupt::Interrupt;
@@ -18,15 +18,15 @@ use warpmem_trace::Trace;
 /// Finds traces, and imports each once.
 pub struct Traces {
     folder: PathBuf,
-    /// Kept until the traces are no longer used.
+    /// Temporary folder, kept until the traces are no longer used.
     _temporary: Option<TempDir>,
     interrupt: Interrupt,
-    /// The kernels of a file that are imported so far.
+    /// Results of the imports so far, by file and number of kernels.
     known: HashMap<(PathBuf, usize), Result<PathBuf, String>>,
 }
 
 impl Traces {
-    /// Imports go to the folder `cache`, or to a temporary one.
+    /// Makes a finder that writes imports to the folder `cache`, or to a temporary one.
     pub fn new(cache: Option<&Path>, interrupt: Interrupt) -> anyhow::Result<Traces> {
         let (folder, temporary) = match cache {
             Some(folder) => {
@@ -43,16 +43,18 @@ impl Traces {
         Ok(Traces { folder, _temporary: temporary, interrupt, known: HashMap::new() })
     }
 
-    /// Opens the trace of a run, cut to the kernels that the reference ran, or explains why there is none.
+    /// Opens the trace of a run, truncated to the kernels that the reference ran, or explains why
+    /// there is none.
     ///
     /// # Errors
-    /// If the user stops an import.
+    /// If the user interrupts an import.
     pub fn open(&mut self, run: &Planned) -> anyhow::Result<Result<NamedTrace, String>> {
         let kernels = run.reference.figures.kernels.len();
         let Some(place) = run.places.iter().find(|place| place.exists()) else {
             let places: Vec<String> = run.places.iter().map(|p| p.display().to_string()).collect();
             return Ok(Err(match places.as_slice() {
-                [] => "the reference does not say where its trace is: --traces DIR".to_owned(),
+                [] => "the reference does not state the location of its trace: --traces DIR"
+                    .to_owned(),
                 places => format!("there is no trace at {}; --traces DIR", places.join(", ")),
             }));
         };
@@ -77,7 +79,7 @@ fn open(path: &Path, name: &str) -> anyhow::Result<NamedTrace> {
     Ok(NamedTrace { name: name.to_owned(), trace })
 }
 
-/// The .wmt file of `place`: the file itself, or an import of its first `kernels` kernels.
+/// Returns the .wmt file of `place`: the file itself, or an import of its first `kernels` kernels.
 fn container(
     place: &Path,
     name: &str,
@@ -90,7 +92,7 @@ fn container(
     }
     let failure = || format!("failed to import {}", place.display());
     let id = source_id(place, kernels).with_context(failure)?;
-    // The name comes from the reference and may be anything.
+    // The name comes from the reference and may be arbitrary.
     let is_plain = |c: char| c.is_alphanumeric() || "-_.+".contains(c);
     let name: String = name.chars().map(|c| if is_plain(c) { c } else { '_' }).take(100).collect();
     let output = folder.join(format!("{name}-{kernels}-{id:016x}.wmt"));
@@ -111,7 +113,8 @@ fn container(
     Ok(output)
 }
 
-/// Changes with the files of a trace, with what is imported of them, and with this program.
+/// Computes an id that changes with the files of a trace, the imported kernels, and the version of
+/// this program.
 fn source_id(place: &Path, kernels: usize) -> io::Result<u64> {
     let mut hash = DefaultHasher::new();
     (ENGINE_VERSION, kernels, fs::canonicalize(place)?).hash(&mut hash);

@@ -71,12 +71,12 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
     }
 }
 
-/// The channels to check against.
+/// Returns the channels to check against.
 fn configuration(args: &Args, of_log: &Dram) -> Result<Dram, MachineError> {
     let standard =
         args.standard.iter().map(|standard| format!("dram.standard={}", standard.display()));
     let overrides: Vec<String> = standard.chain(args.overrides.iter().cloned()).collect();
-    // A log identifies only its channels; any machine may have them.
+    // A log identifies only its channels; the rest of the machine does not matter.
     let machine = args.machine.as_deref().unwrap_or("li2015");
     let channels = |machine: &mut Machine| {
         if args.machine.is_none() {
@@ -87,14 +87,14 @@ fn configuration(args: &Args, of_log: &Dram) -> Result<Dram, MachineError> {
     Ok(load_channels(machine, channels, &overrides)?.dram)
 }
 
-/// The result of the check.
+/// Result of the check.
 #[derive(Default)]
 struct Report {
     commands: u64,
-    /// By channel.
+    /// Commands by channel.
     channels: BTreeMap<u16, u64>,
     by_rule: BTreeMap<String, u64>,
-    /// The first violations.
+    /// First violations.
     rows: Vec<Map<String, Value>>,
 }
 

@@ -9,7 +9,7 @@ use warpmem::machine::Machine;
 use warpmem::sim::{AddressMap, BankId, ChannelId, IndexHash, Location, RowId};
 use warpmem_support::text::aligned;
 
-/// Explain where addresses map to, which bits decide, and what hashes change
+/// Explain the location of addresses, the bits that select it, and the effect of hashes
 #[derive(clap::Args, Debug)]
 #[command(after_help = AFTER_HELP)]
 pub struct Args {
@@ -52,7 +52,7 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
     })
 }
 
-/// Prints the layout that all addresses share.
+/// Formats the layout shared by all addresses.
 fn heading(machine: &Machine, map: &AddressMap) -> String {
     let layout = map.layout();
     let turns = layout.turns.map_or(String::new(), |bit| {
@@ -67,18 +67,18 @@ struct Part {
     key: &'static str,
     value: u32,
     before_hash: u32,
-    /// Bits of the address within the channel that select it.
+    /// Selecting bits of the address within the channel.
     bits: u64,
-    /// The hash that is XORed onto it, or by which channels that take turns are rotated.
+    /// Hash that is XORed onto the field, or by which interleaved channels are rotated.
     hash: Option<String>,
 }
 
-/// Where an address maps to, and why.
+/// Location of an address, and its derivation.
 struct Explained {
     address: u64,
     within_channel: u64,
     in_map: bool,
-    /// No bit selects the channel.
+    /// Whether channels are interleaved without selecting bits.
     takes_turns: bool,
     parts: Vec<Part>,
 }
@@ -88,7 +88,7 @@ impl Explained {
         let within_channel = map.within_channel(address).1;
         let mut parts = parts(machine, map, address);
         let takes_turns = map.layout().turns.is_some();
-        // A field without bits is not hashed, but channels that take turns are rotated.
+        // A field without bits is not hashed, but interleaved channels are rotated.
         let is_rotated = |part: &Part| takes_turns && matches!(part.key, "channel" | "slice");
         let without = parts.iter_mut().filter(|part| part.bits == 0 && !is_rotated(part));
         without.for_each(|part| part.hash = None);
@@ -118,7 +118,7 @@ impl Explained {
             (true, _) => "",
             (false, false) => "  beyond the map: the bits above it are ignored\n",
             (false, true) => {
-                "  beyond the map: the bits above it enter the hash of channel and slice alone\n"
+                "  beyond the map: the bits above it enter only the hash of channel and slice\n"
             }
         }
     }
@@ -216,7 +216,7 @@ fn parts(machine: &Machine, map: &AddressMap, address: u64) -> Vec<Part> {
     ]
 }
 
-/// The hashes of channel and slice, where that of address bits takes `bits`.
+/// Returns the hashes of channel and slice; the hash of address bits takes `bits`.
 fn partition_hashes(machine: &Machine, map: &AddressMap, bits: &str) -> [Option<String>; 2] {
     let kind = machine.dram.address.partition_hash;
     let of_bits = hash(kind, bits);
@@ -230,7 +230,7 @@ fn partition_hashes(machine: &Machine, map: &AddressMap, bits: &str) -> [Option<
     [rotation, of_slice]
 }
 
-/// A hash and its input bits; none if it changes nothing.
+/// Describes a hash and its input bits; none if it changes nothing.
 fn hash(kind: IndexHash, of: &str) -> Option<String> {
     match kind {
         IndexHash::Linear => None,
@@ -243,7 +243,7 @@ fn positions(bits: u64) -> impl Iterator<Item = u32> {
     (0..u64::BITS).filter(move |bit| bits >> bit & 1 == 1)
 }
 
-/// `5-7, 14`, or a dash for no bits.
+/// Formats bits as `5-7, 14`, or a dash for no bits.
 fn ranges(bits: u64) -> String {
     let mut runs: Vec<(u32, u32)> = Vec::new();
     for bit in positions(bits) {

@@ -1,4 +1,4 @@
-//! `warpmem dram`: DRAM channels alone.
+//! `warpmem dram`: stand-alone DRAM channels.
 
 pub mod check;
 mod map;
@@ -7,7 +7,7 @@ mod stream;
 
 use clap::Subcommand;
 
-/// Drive DRAM channels alone, with generated requests or those of a file
+/// Drive stand-alone DRAM channels with generated requests or those of a file
 #[derive(clap::Args, Debug)]
 #[command(
     args_conflicts_with_subcommands = true, subcommand_negates_reqs = true, arg_required_else_help = true,

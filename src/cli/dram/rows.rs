@@ -1,4 +1,4 @@
-//! Results of streams, for people and for programs.
+//! Results of streams, as text and as rows.
 
 use super::super::format::{self, Format};
 use super::super::output::width;
@@ -7,13 +7,13 @@ use serde_json::{Map, Value};
 use warpmem::standalone::dram::{Outcome, Row, columns, rows};
 use warpmem_support::text::aligned;
 
-/// The results of one stream under several schedulers.
+/// Formats the results of one stream under several schedulers.
 pub fn print(outcomes: Vec<Outcome>, format: Format) -> String {
     let several = outcomes.len() > 1;
     let mut rows: Vec<Row> = outcomes.into_iter().flat_map(rows).collect();
     match format {
         Format::Table => {
-            // The channels of several schedulers side by side would not fit.
+            // With several schedulers, rows of single channels would not fit.
             rows.retain(|row| !several || row.channel().is_none());
             table(&rows, several)
         }
@@ -22,7 +22,7 @@ pub fn print(outcomes: Vec<Outcome>, format: Format) -> String {
     }
 }
 
-/// Rows with the same keys: a counter that a scheduler does not have is null.
+/// Makes rows with the same keys: a counter that a scheduler lacks is null.
 fn objects(rows: &[Row]) -> Vec<Map<String, Value>> {
     let columns = columns();
     let names = counters(rows);
@@ -34,7 +34,7 @@ fn objects(rows: &[Row]) -> Vec<Map<String, Value>> {
     rows.iter().map(object).collect()
 }
 
-/// Names of the schedulers' counters, each once.
+/// Returns the distinct names of the schedulers' counters.
 fn counters(rows: &[Row]) -> Vec<&'static str> {
     let mut names = Vec::new();
     for counter in rows.iter().flat_map(Row::counters) {
@@ -50,10 +50,10 @@ fn counter(row: &Row, name: &str) -> Value {
     found.map_or(Value::Null, |counter| counter.value.into())
 }
 
-/// Columns that are shown above the table or in its heading.
+/// Columns shown above the table or in its heading.
 const HEAD: [&str; 4] = ["device", "stream", "dram_scheduler", "channel"];
 
-/// A line for each metric and a column for each row, as many as fit the terminal.
+/// Formats a line for each metric and a column for each row, as many as fit the terminal.
 fn table(rows: &[Row], several: bool) -> String {
     let columns = columns();
     let mut lines = vec![vec![String::new(), String::new()]];
@@ -93,7 +93,7 @@ fn text_of(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// Adds a line, unless it is empty.
+/// Adds a line unless it is empty.
 fn push(lines: &mut Vec<Vec<String>>, name: &str, unit: &str, values: &[Value]) {
     if values.iter().all(Value::is_null) {
         return;
@@ -104,7 +104,7 @@ fn push(lines: &mut Vec<Vec<String>>, name: &str, unit: &str, values: &[Value]) 
     lines.push([name.to_owned(), label.to_owned()].into_iter().chain(cells).collect());
 }
 
-/// Drops the last columns that do not fit and returns their number. At least one column stays.
+/// Drops trailing columns that do not fit and returns their number. At least one column remains.
 fn narrow(lines: &mut [Vec<String>]) -> usize {
     let columns = lines[0].len();
     let width_of = |column: usize| {

@@ -1,4 +1,4 @@
-//! `warpmem dram --stream …`: a stream of requests through channels.
+//! `warpmem dram --stream …`: drives channels with a stream of requests.
 
 use super::super::format::Format;
 use super::super::interrupt::Interrupt;
@@ -66,7 +66,7 @@ pub struct StreamArgs {
     /// Warps of each SM that issue its loads, in round-robin order
     #[arg(long, value_name = "N", default_value_t = 1, help_heading = REQUESTS)]
     warps: u32,
-    /// Successive requests of a channel that are one warp's load
+    /// Consecutive requests of a channel that form one warp's load
     #[arg(long, value_name = "K", default_value_t = 1, help_heading = REQUESTS)]
     group: u32,
     #[arg(long, value_name = "NAME|FILE", default_value = "li2015", help = MACHINE_HELP, value_hint = ValueHint::FilePath, help_heading = CHANNELS)]
@@ -110,7 +110,7 @@ Examples:
   warpmem dram --trace accesses.csv --set dram.read_queue=32
   warpmem dram --stream random --standard gddr6 --command-log log.csv && warpmem dram check log.csv";
 
-/// The stream whose pattern is given by addresses.
+/// Name of the stream given by addresses.
 const STRIDED: &str = "strided";
 
 fn streams() -> PossibleValuesParser {
@@ -132,7 +132,7 @@ pub fn execute(args: &StreamArgs) -> anyhow::Result<()> {
     let outcomes: Result<Vec<Outcome>, StandaloneError> = match &args.command_log {
         Some(path) => {
             let [scheduler] = &schedulers[..] else {
-                bail!("`--command-log` is of one scheduler, not of {}", schedulers.len());
+                bail!("`--command-log` takes a single scheduler, not {}", schedulers.len());
             };
             let channels = match stream.origin {
                 Origin::Pattern { channels, .. } => channels,

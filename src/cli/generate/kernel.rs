@@ -22,14 +22,14 @@ pub struct Kernel {
     output: OutputFile,
 }
 
-// No parameter of a generator has one of these names; a test of the command line checks this.
+// No generator has a parameter with this name; a test of the command line checks this.
 const SEED: &str = "seed";
 const KERNELS: &str = "kernels";
 const OUTPUT: &str = "output";
 
 impl Kernel {
     pub fn from_matches(generator: &Generator, matches: &ArgMatches) -> Kernel {
-        // Only what was typed: some parameters exclude others, even with their default values.
+        // Passes only what was typed: some parameters exclude others, even with default values.
         let value = |parameter: &Parameter| {
             let typed = matches.value_source(parameter.name()) == Some(ValueSource::CommandLine);
             let text = text_of(parameter, matches).filter(|_| typed)?;
@@ -45,7 +45,7 @@ impl Kernel {
     }
 }
 
-/// The value of a parameter.
+/// Returns the value of a parameter.
 fn text_of(parameter: &Parameter, matches: &ArgMatches) -> Option<String> {
     match parameter.is_path() {
         true => {

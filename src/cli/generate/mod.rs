@@ -1,4 +1,4 @@
-//! `warpmem generate`: one subcommand per generator, from their registry, and one for a whole suite.
+//! `warpmem generate`: a subcommand per generator, from the registry, and one for suites.
 
 mod kernel;
 pub mod suite;
@@ -10,11 +10,11 @@ use clap::{ArgMatches, Command, Error, FromArgMatches, Subcommand};
 use warpmem::workload;
 use warpmem::workload::generators;
 
-/// Run a kernel on data made for it and write the trace
+/// Run a kernel on generated data and write the trace
 #[derive(clap::Args, Debug)]
 #[command(after_help = AFTER_HELP, arg_required_else_help = true, subcommand_value_name = "KERNEL", subcommand_help_heading = "Kernels")]
 pub struct Args {
-    /// List the kernels, a line each
+    /// List the kernels, one per line
     #[arg(long)]
     list: bool,
     #[command(subcommand)]
@@ -42,7 +42,7 @@ const SUITE: &str = "suite";
 
 impl Subcommand for Target {
     fn augment_subcommands(command: Command) -> Command {
-        // Unknown names are accepted here, so that the error can list the known kernels.
+        // Accepts unknown names, so that the error can list the known kernels.
         let command = command.subcommands(generators().iter().map(kernel::command));
         command.subcommand(suite::command(SUITE)).allow_external_subcommands(true)
     }

@@ -22,16 +22,16 @@ use warpmem_trace::TraceSummary;
 #[derive(clap::Args, Clone, Debug)]
 #[command(after_help = AFTER_HELP)]
 pub struct Args {
-    /// Size of the workloads: small, medium or large in the suites that come with the program
+    /// Size of the workloads: small, medium or large in the built-in suites
     #[arg(long, value_name = "SIZE", required_unless_present_any = ["from", "list"])]
     size: Option<String>,
-    /// Another suite: `llm`, of LLM inference, which also comes with the program, or a file (.toml) of your own
+    /// Another suite: `llm`, built in, of LLM inference, or a file of your own (.toml)
     #[arg(long, value_name = "NAME|FILE", value_hint = ValueHint::FilePath)]
     from: Option<InputFile>,
     /// Workloads to generate; all by default. The manifest keeps the other workloads that it lists
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     only: Vec<String>,
-    /// Workloads to generate at a time, each with its input in memory (up to some GB in size
+    /// Workloads to generate at a time, each with its input in memory (up to several GB in size
     /// large); by default one per processor. The traces are the same with any number
     #[arg(long, value_name = "N")]
     jobs: Option<NonZeroUsize>,
@@ -81,10 +81,10 @@ fn listed(planned: &[Planned]) -> String {
     aligned(&planned.iter().map(row).collect::<Vec<_>>(), &[])
 }
 
-/// Generates workloads, shows the progress, and says what was made.
+/// Generates workloads, shows progress, and prints a summary.
 ///
 /// # Errors
-/// If a trace or the manifest cannot be written, or the user stops it.
+/// If a trace or the manifest cannot be written, or the user interrupts.
 pub fn generate(work: &Generation<'_>, interrupt: &Interrupt) -> Result<(), GenerateError> {
     let bar = progress_bar(work.planned.len());
     let watch = Watch { interrupt: interrupt.clone(), bar };
@@ -102,7 +102,7 @@ fn progress_bar(workloads: usize) -> ProgressBar {
     bar
 }
 
-/// Shared by the generators of a suite.
+/// Progress shared by the generators of a suite.
 struct Watch {
     interrupt: Interrupt,
     bar: ProgressBar,
@@ -127,7 +127,8 @@ impl Watcher for Watch {
     }
 }
 
-/// `9 workloads in 3.2 s: 1,234,567 records, 385,802 per second, 9.10 MiB; suite/suite.toml`
+/// Formats `9 workloads in 3.2 s: 1,234,567 records, 385,802 per second, 9.10 MiB;
+/// suite/suite.toml`.
 fn summary(summaries: &[TraceSummary], elapsed: Duration, manifest: &Path) -> String {
     let records: u64 = summaries.iter().map(|summary| summary.records).sum();
     let bytes = summaries.iter().map(|summary| summary.file_bytes).sum();

@@ -25,25 +25,25 @@ use warpmem::slots::List;
 
 /// Measure latencies, bandwidths and kernels on an NVIDIA GPU
 ///
-/// Needs the GPU's driver and nothing else of CUDA: kernels are PTX, which the driver compiles.
-/// Writes cycles of the SMs and bandwidths to a file, which `warpmem correlate --hardware` sets beside
-/// those of a machine of Warpmem.
+/// Needs only the GPU's driver, not the CUDA toolkit: kernels are PTX, which the driver compiles.
+/// Writes SM cycles and bandwidths to a file, which `warpmem correlate --hardware` compares with
+/// those of a machine.
 #[derive(clap::Args, Debug)]
 #[command(after_help = AFTER_HELP)]
 pub struct Args {
-    /// List the built-in measurements, a line each; needs no GPU
+    /// List the built-in measurements, one per line; needs no GPU
     #[arg(long, conflicts_with_all = ["only", "launches", "output"])]
     list: bool,
-    /// Only these built-in measurements; all by default, and none beside --launch
+    /// Only these built-in measurements; by default all, or none with --launch
     #[arg(long, value_name = "NAME,…", value_parser = List::parse)]
     only: Option<List>,
     /// Measure your own kernels: a launch file as `warpmem capture --launch` takes it; may be repeated
     #[arg(long = "launch", value_name = "FILE", value_hint = ValueHint::FilePath)]
     launches: Vec<InputFile>,
-    /// Repetitions that count; one more before them does not
+    /// Repetitions to measure, after one that is not counted
     #[arg(long, value_name = "N", default_value = "7")]
     repeat: NonZeroU32,
-    /// Number of the GPU, as the driver counts them
+    /// Index of the GPU in the driver's order
     #[arg(long, value_name = "N", default_value_t = 0)]
     device: u32,
     /// The driver's library
@@ -76,7 +76,7 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
     }
 }
 
-/// A measurement that is to be carried out.
+/// A selected measurement.
 enum Chosen {
     BuiltIn(&'static Measurement),
     Own { name: String, path: PathBuf },
@@ -119,7 +119,7 @@ fn check_files(chosen: &[Chosen], output: &Path) -> anyhow::Result<()> {
     Ok(files.check()?)
 }
 
-/// Writes and prints what was measured, and says what was not.
+/// Writes and prints the results, and reports failed measurements.
 fn finish(
     args: &Args,
     output: &Path,
@@ -140,7 +140,7 @@ fn finish(
     if is_interrupted {
         let kept = match count {
             0 => "nothing is written".to_owned(),
-            _ => format!("{} has the {count} measurements that had ended", output.display()),
+            _ => format!("{} has the {count} finished measurements", output.display()),
         };
         return Err(Interrupted { kept }.into());
     }
@@ -186,7 +186,7 @@ impl Chosen {
         format!("failed to measure {}", self.name())
     }
 
-    /// Carries it out; the file of results is to be `output`.
+    /// Performs the measurement; `output` is the future file of results.
     fn measured(
         &self,
         session: &Session<'_>,
@@ -211,7 +211,7 @@ impl Chosen {
     }
 }
 
-/// A path as it is seen from the folder that another file is in.
+/// Returns a path relative to the folder of another file.
 fn from_folder_of(file: &Path, path: &Path) -> PathBuf {
     let absolute = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let file = absolute(file);
@@ -219,7 +219,7 @@ fn from_folder_of(file: &Path, path: &Path) -> PathBuf {
     pathdiff::diff_paths(absolute(path), folder).unwrap_or_else(|| path.to_owned())
 }
 
-/// The progress on standard error.
+/// Progress on standard error.
 struct Bar {
     bar: ProgressBar,
     interrupt: Interrupt,

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 use warpmem::hardware::{DeviceInfo, MEASUREMENTS, Measured, MeasuredFigure, ResultsFile};
 use warpmem_support::text::aligned;
 
-/// The built-in measurements, a line each.
+/// Lists the built-in measurements, one per line.
 pub fn list() -> String {
     let lines: Vec<Vec<String>> = MEASUREMENTS
         .iter()
@@ -13,7 +13,7 @@ pub fn list() -> String {
     aligned(&lines, &[])
 }
 
-/// `NVIDIA L40S: compute capability 8.9, 142 SMs, …`
+/// Describes a device: `NVIDIA L40S: compute capability 8.9, 142 SMs, …`.
 pub fn device(device: &DeviceInfo) -> String {
     let [major, minor] = device.compute_capability;
     format!(
@@ -27,7 +27,7 @@ pub fn device(device: &DeviceInfo) -> String {
     )
 }
 
-/// All figures with their range.
+/// Formats all figures with their ranges.
 pub fn results(results: &ResultsFile) -> String {
     let heading = ["measurement", "figure", "unit", "median", "least", "most", "SM clock, MHz"];
     let mut lines = vec![heading.map(str::to_owned).to_vec()];
@@ -41,7 +41,7 @@ pub fn results(results: &ResultsFile) -> String {
     aligned(&lines, &[3, 4, 5, 6])
 }
 
-/// A row for each figure.
+/// Makes a row for each figure.
 pub fn rows(results: &ResultsFile) -> Vec<Map<String, Value>> {
     let row = |(measured, figure): (&Measured, &MeasuredFigure)| {
         let [least, most] = figure.range();

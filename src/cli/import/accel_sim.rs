@@ -1,4 +1,4 @@
-//! `warpmem import accel-sim`.
+//! `warpmem import accel-sim`: imports traces of Accel-Sim's tracer.
 
 use super::parse_kernels;
 use crate::cli::files::{InputFile, OutputFile};
@@ -35,7 +35,7 @@ pub struct Args {
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum EmptyMasksChoice {
-    /// Keep them; each takes its issue slot
+    /// Keep them; each occupies an issue slot
     Keep,
     /// Leave them out of the trace
     Drop,

@@ -1,13 +1,13 @@
-//! Options that supply values that an input lacks.
+//! Options that supply values missing from an input.
 
 use clap::value_parser;
 use warpmem::import;
 
 #[derive(clap::Args, Debug)]
-#[command(next_help_heading = "Where the input does not say")]
+#[command(next_help_heading = "Values missing from the input")]
 pub struct Assumptions {
-    /// When the result of a load or atomic without registers is first used: after N more instructions
-    /// of its warp, or never
+    /// First use of the result of a load or atomic without registers: after N more instructions of
+    /// its warp, or never
     #[arg(long, value_name = "N|never", default_value = "0", value_parser = parse_distance)]
     use_distance: Distance,
     /// Integer instructions before each memory instruction
@@ -15,7 +15,7 @@ pub struct Assumptions {
     gap: u32,
 }
 
-/// `None`: never.
+/// `None` means never.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Distance(Option<u32>);
 

@@ -1,4 +1,4 @@
-//! `warpmem import mem-trace`.
+//! `warpmem import mem-trace`: imports the output of NVBit's mem_trace.
 
 use super::assumptions::Assumptions;
 use super::parse_kernels;
@@ -12,7 +12,7 @@ use warpmem_trace::WriterOptions;
 #[derive(clap::Args, Debug)]
 #[command(after_help = AFTER_HELP)]
 pub struct Args {
-    /// Output of a program run with mem_trace.so, by itself or among the program's own
+    /// Output of a program run with mem_trace.so, alone or mixed with the program's own
     #[arg(value_name = "LOG", value_hint = ValueHint::FilePath)]
     pub log: InputFile,
     /// Trace to write (.wmt)
@@ -30,7 +30,7 @@ pub struct Args {
 
 const AFTER_HELP: &str = "\
 A log holds memory instructions and their addresses, but no other instructions, no registers, no PCs
-and no masks. The notes of the summary say what stands in for them.
+and no masks. The notes of the summary state the assumed values.
 
 Examples:
   LD_PRELOAD=mem_trace.so ./app > app.log && warpmem import mem-trace app.log -o app.wmt

@@ -1,4 +1,4 @@
-//! `warpmem import`: traces of other tools to .wmt.
+//! `warpmem import`: converts traces of other tools to .wmt.
 
 mod accel_sim;
 mod assumptions;
@@ -40,7 +40,7 @@ enum Source {
     Parquet(table::Args),
 }
 
-/// `7` or `3..9`, both ends included.
+/// Parses `7` or `3..9`, both ends included.
 fn parse_kernels(text: &str) -> Result<RangeInclusive<usize>, String> {
     let number = |text: &str| text.trim().parse::<usize>().ok();
     let range = match text.split_once("..") {
@@ -76,14 +76,14 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
     })
 }
 
-/// Shows the progress of an import or export, and ends it when the user wants.
+/// Shows the progress of an import or export, and stops it on request.
 pub struct Watch {
     pub bar: ProgressBar,
     interrupt: Interrupt,
 }
 
 impl Watch {
-    /// The template may show bytes of input read; its message shows the kernels done.
+    /// Makes a watch. The template may show input bytes read; its message shows completed kernels.
     pub fn new(template: &str, interrupt: Interrupt) -> Watch {
         Watch { bar: bar(template), interrupt }
     }

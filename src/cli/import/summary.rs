@@ -41,9 +41,9 @@ pub fn text(summary: &ImportSummary) -> String {
     text
 }
 
-/// Which exits were repaired; empty if none.
+/// Describes the repaired exits; empty if none.
 fn repairs(summary: &ImportSummary) -> String {
-    /// The JSON has the others.
+    /// Maximum number of names in text; JSON has all.
     const NAMED: usize = 20;
     let repaired = summary.kernels.iter().filter(|kernel| kernel.repaired_exits > 0);
     let kernels: Vec<&KernelCounts> = repaired.collect();
@@ -57,12 +57,12 @@ fn repairs(summary: &ImportSummary) -> String {
     }
     let (exits, lanes) = (summary.repaired_exits, summary.repaired_lanes);
     format!(
-        "exits repaired: {exits}, of {lanes} lanes that run on later, in {} kernels: {named}\n",
+        "exits repaired: {exits}, of {lanes} lanes that resume later, in {} kernels: {named}\n",
         kernels.len()
     )
 }
 
-/// Names and how often they occur; empty if there are none.
+/// Formats names with their counts; empty if there are none.
 fn counts(title: &str, counts: &BTreeMap<impl Display, u64>) -> String {
     if counts.is_empty() {
         return String::new();
@@ -92,7 +92,7 @@ mod tests {
         };
         assert_eq!(repairs(&of(vec![kernel(1, 0)])), "");
         let text = repairs(&of(vec![kernel(6, 0), kernel(7, 3), kernel(8, 0), kernel(9, 1)]));
-        assert_eq!(text, "exits repaired: 4, of 8 lanes that run on later, in 2 kernels: 7, 9\n");
+        assert_eq!(text, "exits repaired: 4, of 8 lanes that resume later, in 2 kernels: 7, 9\n");
         let many = repairs(&of((1..=25).map(|number| kernel(number, 1)).collect()));
         assert!(many.ends_with(", 19, 20 and 5 more\n"), "{many}");
     }

@@ -1,4 +1,4 @@
-//! `warpmem import csv`, `jsonl` and `parquet`.
+//! `warpmem import csv`, `jsonl` and `parquet`: imports tables.
 
 use super::assumptions::Assumptions;
 use crate::cli::files::{InputFile, OutputFile};
@@ -16,7 +16,7 @@ pub struct Args {
     /// Trace to write (.wmt)
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     output: OutputFile,
-    /// Columns that are not read; others must be known
+    /// Columns to ignore; all others must be known
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     ignore_columns: Vec<String>,
     /// How to print the summary
@@ -26,7 +26,7 @@ pub struct Args {
     assumptions: Assumptions,
 }
 
-/// The columns, and the examples of one format.
+/// Help with the columns, and the examples of one format.
 macro_rules! help {
     ($examples:literal) => {
         concat!(

@@ -36,7 +36,7 @@ impl Totals {
     }
 }
 
-/// The origin and the sizes of a trace.
+/// Formats the origin and the sizes of a trace.
 pub fn head(trace: &NamedTrace) -> String {
     let kernels = trace.trace.kernels();
     [
@@ -49,7 +49,7 @@ pub fn head(trace: &NamedTrace) -> String {
     .concat()
 }
 
-/// All contents of the index.
+/// Formats all contents of the index.
 pub fn brief(trace: &NamedTrace) -> String {
     let kernels = named(trace.trace.kernels());
     [
@@ -62,7 +62,7 @@ pub fn brief(trace: &NamedTrace) -> String {
     .concat()
 }
 
-/// Launches of the same name.
+/// Launches with the same kernel name.
 struct Named<'a> {
     launches: Vec<&'a Kernel>,
 }
@@ -76,7 +76,7 @@ impl Named<'_> {
         self.launches.iter().map(|kernel| of(kernel)).sum()
     }
 
-    /// The value of all launches, if they agree.
+    /// Returns the value common to all launches, if they agree.
     fn same(&self, of: impl Fn(&Kernel) -> [u32; 3]) -> String {
         let first = of(self.launches[0]);
         match self.launches.iter().all(|kernel| of(kernel) == first) {
@@ -86,7 +86,7 @@ impl Named<'_> {
     }
 }
 
-/// Launches by name, in the order of first appearance.
+/// Groups launches by name, in order of first appearance.
 fn named(kernels: &[Kernel]) -> Vec<Named<'_>> {
     let mut places: BTreeMap<&str, usize> = BTreeMap::new();
     let mut all: Vec<Named> = Vec::new();
@@ -112,20 +112,20 @@ fn about(trace: &NamedTrace, header: &Header) -> Vec<Vec<String>> {
         words(["copies", &format!("{} from host to device", header.memcpys.len())]),
     ];
     if !header.l2_resets.is_empty() {
-        let resets = format!("{} of lines that are kept", header.l2_resets.len());
+        let resets = format!("{} of persisting lines", header.l2_resets.len());
         about.push(words(["L2 resets", &resets]));
     }
     about
 }
 
-/// Behind that of the blocks.
+/// Position of the cluster column, after the block column.
 const CLUSTER_COLUMN: usize = 4;
 
 fn kernel_rows(kernels: &[Named]) -> Vec<Vec<String>> {
     let mut heading =
         words(["#", "name", "grid", "block", "CTAs", "warps", "instructions", "memory records"]);
     let mut launches = kernels.iter().flat_map(|kernel| &kernel.launches);
-    // Few kernels have clusters.
+    // The column is omitted if no kernel has clusters.
     let has_clusters = launches.any(|kernel| kernel.info.cluster.is_some());
     let cluster = |kernel: &Named| {
         has_clusters.then(|| kernel.same(|kernel| kernel.info.cluster.unwrap_or([1; 3])))
@@ -198,7 +198,7 @@ fn memory_counts(kernel: &Kernel) -> impl Iterator<Item = &KindCount> {
     kernel.records_by_kind.iter().filter(|count| count.kind.is_memory() && count.records > 0)
 }
 
-/// Compute instructions by class; classes that do not occur are left out.
+/// Counts compute instructions by class; classes that do not occur are omitted.
 fn compute_counts(kernel: &Kernel) -> impl Iterator<Item = (&'static str, u64)> {
     let counts = OpClass::ALL.into_iter().zip(kernel.compute_by_class);
     counts.filter(|&(_, count)| count > 0).map(|(class, count)| (class.name(), count))

@@ -1,4 +1,4 @@
-//! `warpmem info`: the contents of a trace, and its properties.
+//! `warpmem info`: contents and properties of a trace.
 
 mod index;
 mod plot;
@@ -25,7 +25,7 @@ use warpmem_trace::Kernel;
 /// The first part is read from the trace's index. For the rest, all records are read once, at
 /// millions per second: instruction mix, requests per access, footprint, reuse distances, sharing
 /// among CTAs, spread over the machine's channels, operations per byte, and chains of dependent
-/// loads. Nothing is simulated: the counts are what the trace asks for, before any cache.
+/// loads. Nothing is simulated: the counts describe the accesses of the trace, before any cache.
 #[derive(clap::Args, Debug)]
 #[command(after_help = AFTER_HELP)]
 pub struct Args {
@@ -87,7 +87,7 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
     })
 }
 
-/// Reads the records and shows the progress.
+/// Reads the records and shows progress.
 fn read(args: &Args, trace: &NamedTrace) -> anyhow::Result<Profile> {
     let machine = args.overrides.apply(&args.machine)?;
     let options =

@@ -1,4 +1,4 @@
-//! A profile as a picture with several charts.
+//! A profile as a sheet of charts.
 
 use super::profile::{in_ranges, name};
 use super::text::{cut, size};
@@ -7,12 +7,12 @@ use warpmem::study::profile::{InstructionKind, Profile, Reuse, SharedBin};
 use warpmem_analysis::polars::df;
 use warpmem_chart::{Axis, Bars, Chart, Lines, Sheet};
 
-/// Kinds of instructions that are drawn.
+/// Maximum number of instruction kinds drawn.
 const KINDS: usize = 10;
-/// The smallest cache whose misses are drawn, in lines.
+/// Smallest cache whose misses are drawn, lines.
 const SMALLEST: u64 = 8;
 
-/// The figures of a trace.
+/// Draws the figures of a trace.
 pub fn sheet(name: &str, profile: &Profile) -> anyhow::Result<Sheet> {
     let charts = vec![
         mix(profile)?,
@@ -22,14 +22,10 @@ pub fn sheet(name: &str, profile: &Profile) -> anyhow::Result<Sheet> {
         sharing(profile)?,
         channels(profile)?,
     ];
-    Ok(Sheet {
-        name: "trace".to_owned(),
-        title: format!("{name}: what the trace asks for"),
-        charts,
-    })
+    Ok(Sheet { name: "trace".to_owned(), title: format!("{name}: accesses of the trace"), charts })
 }
 
-/// Shares as bars, for each category and series.
+/// Bar chart of shares, by category and series.
 #[derive(Default)]
 struct Shares {
     category: Vec<String>,
@@ -75,12 +71,12 @@ fn divergence(profile: &Profile) -> anyhow::Result<Chart> {
             shares.push(range, name(divergence.access), share);
         }
     }
-    let across = format!("different lines of {} bytes of a warp instruction", profile.line_bytes);
+    let across = format!("distinct lines of {} bytes per warp instruction", profile.line_bytes);
     let bars = Shares::bars("of these instructions").across(across);
     shares.chart("lines", "Requests of a global access", bars)
 }
 
-/// The shares of distances by powers of two: 0, 1, 2 to 3, 4 to 7 and so on.
+/// Returns the shares of distances by powers of two: 0, 1, 2 to 3, 4 to 7 and so on.
 fn powers(reuse: &Reuse) -> Vec<f64> {
     let mut shares = Vec::new();
     for bin in &reuse.histogram {
@@ -94,7 +90,7 @@ fn powers(reuse: &Reuse) -> Vec<f64> {
 fn reuse(profile: &Profile) -> anyhow::Result<Chart> {
     let mut shares = Shares::default();
     for (power, share) in powers(&profile.reuse).into_iter().enumerate() {
-        // `4` means 4 to 7.
+        // `4` stands for 4 to 7.
         let from = if power < 2 { power as u64 } else { 1 << (power - 1) };
         shares.push(short(from), "accesses", share);
     }
@@ -105,7 +101,7 @@ fn reuse(profile: &Profile) -> anyhow::Result<Chart> {
     shares.chart("reuse", "Reuse of global lines", bars)
 }
 
-/// `512`, `4k`, `2M`: powers of two, in units of them.
+/// Formats powers of two: `512`, `4k`, `2M`.
 fn short(number: u64) -> String {
     match number.checked_ilog2().unwrap_or(0) {
         0..10 => number.to_string(),
@@ -114,7 +110,7 @@ fn short(number: u64) -> String {
     }
 }
 
-/// Miss ratios by cache size; the named sizes are marked.
+/// Draws miss ratios by cache size; the named sizes are marked.
 fn misses(profile: &Profile) -> anyhow::Result<Chart> {
     let reuse = &profile.reuse;
     let bytes = |lines: u64| lines * u64::from(profile.line_bytes);
@@ -143,17 +139,17 @@ fn misses(profile: &Profile) -> anyhow::Result<Chart> {
     Ok(Chart::new("misses", "Misses of a fully associative LRU cache", "", data, lines))
 }
 
-/// Every other power of two.
+/// Returns every other power of two.
 fn sizes_along() -> impl Iterator<Item = (f64, String)> {
     (0..32).map(|power| 1u64 << (2 * power)).map(|bytes| (bytes as f64, size(bytes)))
 }
 
-/// Lines of caches and their known miss ratios, from the smallest that is drawn.
+/// Returns cache sizes in lines and their known miss ratios, from the smallest drawn.
 fn curve(reuse: &Reuse) -> Vec<(u64, f64)> {
     let first = SMALLEST.max(reuse.least_cache_lines());
     let known = reuse.histogram.iter().filter_map(|bin| Some((bin.to, bin.miss_ratio?)));
     let (before, behind): (Vec<_>, Vec<_>) = known.partition(|&(lines, _)| lines <= first);
-    // A cache smaller than every distance misses always.
+    // A cache smaller than every distance always misses.
     let start = (first, before.last().map_or(1.0, |&(_, ratio)| ratio));
     once(start).chain(behind).collect()
 }
@@ -172,7 +168,7 @@ fn sharing(profile: &Profile) -> anyhow::Result<Chart> {
         shares.push(&category, "accesses to lines", of(lines, |bin| bin.access_share));
         shares.push(&category, "rows", of(rows, |bin| bin.share));
     }
-    let bars = Shares::bars("of all").across("CTAs that touch a line or a DRAM row");
+    let bars = Shares::bars("of all").across("CTAs that access a line or a DRAM row");
     shares.chart("sharing", "Sharing among CTAs", bars)
 }
 
@@ -213,7 +209,7 @@ mod tests {
             caches: Vec::new(),
         };
         assert_eq!(curve(&reuse), [(8, 0.5), (16, 0.25)]);
-        // One line in two is followed, so caches of 16 lines are the smallest with a known ratio.
+        // Every second line is tracked, so caches of 16 lines are the smallest with a known ratio.
         let sampled = Reuse { lines_per_followed: 2, ..reuse };
         assert_eq!(curve(&sampled), [(16, 0.25)]);
     }

@@ -1,4 +1,4 @@
-//! A profile as text for people.
+//! A profile as text.
 
 use super::text::{bytes, column, count, cut, number, percent, percent_of, size, whole, words};
 use std::iter::once;
@@ -8,10 +8,11 @@ use warpmem::study::profile::{
 };
 use warpmem_support::text::aligned;
 
-/// Most kernels in the columns of the instruction mix.
+/// Maximum number of kernels in the columns of the instruction mix.
 const COLUMNS: usize = 4;
 
-/// All sections; of kernels and static instructions, only the `top` with the highest counts.
+/// Formats all sections; of kernels and static instructions, only the `top` with the highest
+/// counts.
 pub fn text(profile: &Profile, top: usize) -> String {
     let (line, sector) = (profile.line_bytes, profile.sector_bytes);
     let parts = parts(profile, top);
@@ -24,8 +25,7 @@ pub fn text(profile: &Profile, top: usize) -> String {
         ("Instructions, of all warp instructions".to_owned(), mix(profile)),
         (
             format!(
-                "Requests of global accesses: different lines of {line} and sectors of {sector} bytes of \
-                 a warp instruction"
+                "Requests of global accesses: distinct lines of {line} and sectors of {sector} bytes per warp instruction"
             ),
             divergence(&parts) + &others,
         ),
@@ -42,15 +42,15 @@ pub fn text(profile: &Profile, top: usize) -> String {
             spread(profile, &parts) + &others,
         ),
         (
-            "Operations of lanes per byte of global memory that they ask for".to_owned(),
+            "Lane operations per requested byte of global memory".to_owned(),
             intensity(profile, &parts) + &others,
         ),
-        ("Loads that wait for loads".to_owned(), dependences(&parts) + &others),
+        ("Dependences between loads".to_owned(), dependences(&parts) + &others),
     ];
     sections.map(|(title, table)| format!("\n{title}\n{table}")).concat()
 }
 
-/// All kernels together and, if there are several, those with the most instructions.
+/// Returns all kernels together and, if there are several, those with the most instructions.
 fn parts(profile: &Profile, top: usize) -> Vec<(String, &Part)> {
     let all = once(("all".to_owned(), &profile.all));
     if profile.kernels.len() == 1 {
@@ -59,7 +59,7 @@ fn parts(profile: &Profile, top: usize) -> Vec<(String, &Part)> {
     all.chain(largest(profile, top)).collect()
 }
 
-/// The kernels with the most instructions, in the order of the trace.
+/// Returns the kernels with the most instructions, in the order of the trace.
 fn largest(profile: &Profile, most: usize) -> Vec<(String, &Part)> {
     let mut kernels: Vec<(usize, &Part)> = profile.kernels.iter().enumerate().collect();
     kernels.sort_by_key(|(at, part)| (u64::MAX - part.mix.warp_instructions, *at));
@@ -97,12 +97,12 @@ fn mix(profile: &Profile) -> String {
     aligned(&rows, &(1..columns.len() + 3).collect::<Vec<_>>())
 }
 
-/// SIMT efficiency, without branches.
+/// Returns the SIMT efficiency, without branches.
 fn efficiency(part: &Part) -> Option<f64> {
     part.mix.mean_lanes.map(|lanes| lanes / 32.0)
 }
 
-/// The share of a kind in a kernel; empty if it does not occur.
+/// Formats the share of a kind in a kernel; empty if it does not occur.
 fn share(part: &Part, kind: &InstructionKind) -> String {
     let of_part = part.mix.kinds.iter().find(|other| other.name == kind.name);
     of_part.map_or(String::new(), |kind| percent(Some(kind.share)))
@@ -161,7 +161,7 @@ fn divergence_row(label: &str, divergence: &Divergence) -> Vec<String> {
     ]
 }
 
-/// Ranges of lines of an instruction.
+/// Ranges of the number of lines per instruction.
 const RANGES: [(&str, u32, u32); 7] = [
     ("1", 1, 1),
     ("2", 2, 2),
@@ -172,7 +172,7 @@ const RANGES: [(&str, u32, u32); 7] = [
     ("more", 33, u32::MAX),
 ];
 
-/// The instructions with this number of lines, by the range's name.
+/// Counts the instructions in each range of lines.
 pub fn in_ranges(divergence: &Divergence) -> [(&'static str, u64); RANGES.len()] {
     RANGES.map(|(name, from, to)| {
         let inside = |bin: &&Bin| (from..=to).contains(&bin.value);
@@ -219,7 +219,7 @@ fn sites(profile: &Profile, top: usize) -> String {
     aligned(&once(heading).chain(rows).collect::<Vec<_>>(), &[1, 3, 4, 5, 6, 7, 8])
 }
 
-/// `1024`, and `± 12` for an estimate.
+/// Formats `1024`, or `1024 ± 12` for an estimate.
 fn estimate(estimate: Estimate) -> String {
     match estimate.standard_error {
         0.0 => estimate.value.to_string(),
@@ -281,7 +281,7 @@ fn reuse(reuse: &Reuse) -> String {
     format!("{misses}\n{}", aligned(&distances.collect::<Vec<_>>(), &[0, 1, 2]))
 }
 
-/// Shares by powers of two, 0, 1, 2–3, 4–7, …, and the share below the end of each.
+/// Returns shares by powers of two, 0, 1, 2–3, 4–7, …, and the cumulative share at the end of each.
 fn by_powers(reuse: &Reuse) -> Vec<(String, f64, Option<f64>)> {
     let power = |from: u64| from.checked_ilog2().map_or(0, |log| log + 1);
     let of_power = reuse.histogram.chunk_by(|a, b| power(a.from) == power(b.from));
@@ -486,13 +486,13 @@ mod tests {
             rows.next().unwrap().trim_end().to_owned()
         };
         assert!(!exact.contains("estimated from") && !row(&exact, "16 KiB").ends_with('–'));
-        // The sections on footprint, reuse, sharing and spread.
+        // In the sections on footprint, reuse, sharing and spread.
         assert_eq!(sampled.matches("estimated from 1 line of 32").count(), 2, "{sampled}");
         assert_eq!(sampled.matches("estimated from").count(), 4, "{sampled}");
         for moved in ["all, each sector once", "all, each line once"] {
             assert!(row(&sampled, moved).contains('±') && !row(&exact, moved).contains('±'));
         }
-        // A followed line represents 32, so 16 KiB have 128 of the 256 lines that are needed.
+        // A tracked line represents 32, so 16 KiB have 128 of the 256 required lines.
         assert!(row(&sampled, "16 KiB").ends_with('–'), "{sampled}");
         assert!(row(&sampled, "32 KiB").contains('%'), "{sampled}");
         let (_, distances) = sampled.split_once("lines between").unwrap();

@@ -1,10 +1,10 @@
-//! Cells of tables for people.
+//! Table cells.
 
 use warpmem_support::text::shortened;
 
-/// Shown where nothing was counted.
+/// Placeholder where nothing was counted.
 const NOTHING: &str = "–";
-/// A kernel's name is cut to this many characters, and to fewer in wide tables.
+/// Maximum length of a kernel's name, characters, and the length in wide tables.
 const NAME: usize = 28;
 const HEAD: usize = 12;
 
@@ -12,7 +12,7 @@ pub fn words<const N: usize>(words: [&str; N]) -> Vec<String> {
     words.map(str::to_owned).to_vec()
 }
 
-/// With this many decimals.
+/// Formats a number with `digits` decimals.
 pub fn number(value: Option<f64>, digits: usize) -> String {
     value.map_or(NOTHING.to_owned(), |value| format!("{value:.digits$}"))
 }
@@ -21,12 +21,12 @@ pub fn percent(share: Option<f64>) -> String {
     share.map_or(NOTHING.to_owned(), |share| format!("{:.1} %", 100.0 * share))
 }
 
-/// Share of a whole; empty if there is none.
+/// Formats a share of a whole in percent; empty if the whole is zero.
 pub fn percent_of(part: u64, whole: u64) -> String {
     percent((whole > 0).then(|| part as f64 / whole as f64))
 }
 
-/// The same without decimals.
+/// Formats a share in percent without decimals.
 pub fn whole(part: u64, whole: u64) -> String {
     match whole {
         0 => NOTHING.to_owned(),
@@ -38,7 +38,7 @@ pub fn count(value: Option<u32>) -> String {
     value.map_or(NOTHING.to_owned(), |value| value.to_string())
 }
 
-/// `12`, `4.0 KiB`, `1.5 MiB`
+/// Formats bytes: `12`, `4.0 KiB`, `1.5 MiB`.
 pub fn bytes(bytes: u64) -> String {
     let units = [(30, "GiB"), (20, "MiB"), (10, "KiB")];
     let unit = units.into_iter().find(|(shift, _)| bytes >> shift > 0);
@@ -47,19 +47,19 @@ pub fn bytes(bytes: u64) -> String {
     })
 }
 
-/// `16 KiB`, if it is a whole number of KiB.
+/// Formats `16 KiB` for whole multiples of a KiB.
 pub fn size(bytes: u64) -> String {
     let units = [(20, "MiB"), (10, "KiB")];
     let unit = units.into_iter().find(|&(shift, _)| bytes > 0 && bytes.is_multiple_of(1 << shift));
     unit.map_or(format!("{bytes} B"), |(shift, unit)| format!("{} {unit}", bytes >> shift))
 }
 
-/// `bfs_kernel ×12`; a long name is cut.
+/// Formats `bfs_kernel ×12`; a long name is truncated.
 pub fn kernel(name: &str, launches: u64) -> String {
     format!("{}{}", cut(name), times(launches))
 }
 
-/// The same shorter, with its number among the kernels, because names may begin and end alike.
+/// Formats a shorter heading with the kernel's number, because names may share beginnings and ends.
 pub fn column(number: usize, name: &str, launches: u64) -> String {
     format!("{number} {}{}", shortened(name, HEAD), times(launches))
 }

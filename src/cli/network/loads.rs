@@ -4,11 +4,11 @@
 #[derive(Clone, Debug, PartialEq)]
 pub struct Loads(pub Vec<f64>);
 
-/// Most loads in a range.
+/// Maximum number of loads in a range.
 const MOST: u32 = 1000;
 
 impl Loads {
-    /// Reads `0.1,0.2` and `0.05..0.95/10`, or returns a message that says what would be valid.
+    /// Parses `0.1,0.2` and `0.05..0.95/10`, or returns a message that states valid forms.
     pub fn parse(text: &str) -> Result<Loads, String> {
         let loads: Option<Vec<Vec<f64>>> = text.split(',').map(|item| part(item.trim())).collect();
         let expected = "expected loads above 0 and at most 1, as in `0.1,0.2`, or a range and a count, as in `0.05..0.95/10`";
@@ -23,7 +23,7 @@ impl Loads {
     }
 }
 
-/// A load, or the loads of a range.
+/// Parses a load, or the loads of a range.
 fn part(text: &str) -> Option<Vec<f64>> {
     let Some((from, rest)) = text.split_once("..") else {
         return Some(vec![text.parse().ok()?]);
@@ -35,7 +35,7 @@ fn part(text: &str) -> Option<Vec<f64>> {
     Some((0..count).map(|n| rounded(from + step * f64::from(n))).collect())
 }
 
-/// Rounded to six decimals, to remove the error of binary fractions.
+/// Rounds to six decimals, to remove the error of binary fractions.
 fn rounded(load: f64) -> f64 {
     (load * 1e6).round() / 1e6
 }

@@ -1,4 +1,4 @@
-//! `warpmem network`: a network alone.
+//! `warpmem network`: a stand-alone network.
 
 mod loads;
 mod plot;
@@ -21,11 +21,10 @@ use warpmem::machine::{Machine, MachineError};
 use warpmem::slots::{List, Slot};
 use warpmem::standalone::network::{Curve, PATTERNS, Setup, StandaloneError, Window};
 
-/// Drive a network alone with synthetic traffic, and print its latency against load
+/// Drive a stand-alone network with synthetic traffic, and print its latency against load
 ///
 /// Sources generate packets independently in every cycle and queue them without limit. After a
-/// warm-up, the packets of a window are followed until they have arrived, while the load stays the
-/// same.
+/// warm-up, the packets of a measurement window are tracked until they arrive, at constant load.
 #[derive(clap::Args, Debug)]
 #[command(after_help = AFTER_HELP)]
 pub struct Args {
@@ -61,10 +60,10 @@ struct Traffic {
     /// Flits per packet
     #[arg(long, value_name = "N", default_value_t = 1)]
     packet_flits: u64,
-    /// Cycles before the window
+    /// Warm-up cycles before the measurement window
     #[arg(long, value_name = "N", default_value_t = 2_000)]
     warmup: u64,
-    /// Cycles of the window
+    /// Cycles of the measurement window
     #[arg(long, value_name = "N", default_value_t = 10_000)]
     cycles: u64,
     /// Seed of the random numbers
@@ -139,7 +138,7 @@ impl Networks {
         Overrides { overrides }.apply(&self.machine)
     }
 
-    /// Every topology with every arbiter.
+    /// Returns every topology with every arbiter.
     fn all(&self, machine: &Machine) -> anyhow::Result<Vec<(String, String)>> {
         let given = |name, list: &Option<List>, own: &String| {
             let slot = Slot::find(name).context("no such slot")?;

@@ -1,14 +1,14 @@
-//! Latency against load as a chart, with a line for each network.
+//! Chart of latency against load, with a line for each network.
 
 use super::rows::names;
 use warpmem::standalone::network::Point;
 use warpmem_analysis::polars::df;
 use warpmem_chart::{Axis, Chart, Lines};
 
-/// The chart ends at this multiple of the latency of the slowest empty network.
+/// Top of the chart, as a multiple of the latency of the slowest empty network.
 const TALL: f64 = 5.0;
 
-/// Mean latency of the points of each curve.
+/// Draws the mean latency of the points of each curve.
 pub fn chart(curves: &[Vec<Point>]) -> anyhow::Result<Chart> {
     let points = curves.iter().flatten();
     let slowest = points.map(Point::zero_load_latency).fold(0.0, f64::max);
@@ -19,7 +19,7 @@ pub fn chart(curves: &[Vec<Point>]) -> anyhow::Result<Chart> {
             network.push(name.clone());
             load.push(step.load);
             latency.push(step.latency);
-            // A marker without a label.
+            // A mark without a label.
             mark.push(step.is_marked.then_some(""));
         }
     }
@@ -37,11 +37,11 @@ pub fn chart(curves: &[Vec<Point>]) -> anyhow::Result<Chart> {
 struct Step {
     load: f64,
     latency: f64,
-    /// The network accepts all that is offered.
+    /// Whether the network accepts the entire offered load.
     is_marked: bool,
 }
 
-/// From the empty network through all points that have a latency.
+/// Returns the empty network, then all points with a latency.
 fn steps(curve: &[Point]) -> impl Iterator<Item = Step> {
     let step = |point: &Point| {
         let latency = point.latency()?;
@@ -55,7 +55,7 @@ fn steps(curve: &[Point]) -> impl Iterator<Item = Step> {
     first.into_iter().chain(curve.iter().map_while(step))
 }
 
-/// A rising line up to `top`.
+/// Clips a rising line at `top`.
 fn clipped(line: impl Iterator<Item = Step>, top: f64) -> Vec<Step> {
     let mut kept: Vec<Step> = Vec::new();
     for step in line {

@@ -1,4 +1,4 @@
-//! Latency curves for people and for programs.
+//! Latency curves, as text and as rows.
 
 use super::super::format::{self, Format};
 use super::super::run_row::shown;
@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use warpmem::standalone::network::{Point, columns, summary};
 use warpmem_support::text::aligned;
 
-/// The points of each curve.
+/// Formats the points of each curve.
 pub fn print(curves: &[Vec<Point>], format: Format) -> String {
     match format {
         Format::Table => table(curves),
@@ -23,8 +23,7 @@ fn objects(curves: &[Vec<Point>]) -> Vec<Map<String, Value>> {
     curves.iter().flatten().map(object).collect()
 }
 
-/// Columns of the table: their names, in two lines above them, and the decimals of those that are
-/// not counts.
+/// Columns of the table: names, in two lines, and the decimals of those that are not counts.
 const COLUMNS: [(&str, [&str; 2], usize); 13] = [
     ("load", ["offered", "load"], 4),
     ("accepted", ["accep-", "ted"], 4),
@@ -41,7 +40,7 @@ const COLUMNS: [(&str, [&str; 2], usize); 13] = [
     ("fairness", ["", "fairness"], 3),
 ];
 
-/// A block for each curve: its name, its points, its summary.
+/// Formats a block for each curve: its name, its points, its summary.
 fn table(curves: &[Vec<Point>]) -> String {
     let cells = |point: &Point| COLUMNS.map(|(name, _, digits)| cell(point, name, digits)).to_vec();
     let heads = [0, 1].map(|line| COLUMNS.map(|(_, head, _)| head[line].to_owned()).to_vec());
@@ -77,7 +76,8 @@ fn cell(point: &Point, name: &str, digits: usize) -> String {
     }
 }
 
-/// `uniform: 64 sources, 64 destinations, 1 flit a packet; network of li2015, cycles of its clock`
+/// Formats the title: `uniform: 64 sources, 64 destinations, 1 flit a packet; network of li2015,
+/// cycles of its clock`.
 fn title(curves: &[Vec<Point>]) -> String {
     let Some(point) = curves.iter().flatten().next() else { return String::new() };
     let [pattern, sources, destinations, flits, machine] =
@@ -90,7 +90,7 @@ fn title(curves: &[Vec<Point>]) -> String {
     )
 }
 
-/// The name of each curve: its topology and arbiter, or only the one that differs between curves.
+/// Names each curve: topology and arbiter, or only the one that differs between curves.
 pub fn names(curves: &[Vec<Point>]) -> Vec<String> {
     let policies = |slot| -> Vec<String> {
         let first = curves.iter().map(|curve| curve.first());
@@ -109,7 +109,8 @@ pub fn names(curves: &[Vec<Point>]) -> Vec<String> {
     topologies.iter().zip(&arbiters).map(|(one, other)| format!("{one}, {other}")).collect()
 }
 
-/// `empty: 6 cycles · three times that at 0.52 · saturated from 0.6 on · at most 0.584 accepted`
+/// Summarizes a curve: `empty: 6 cycles · three times that at 0.52 · saturated from 0.6 on · at
+/// most 0.584 accepted`.
 fn sum(curve: &[Point]) -> String {
     let whole = summary(curve);
     let show = |value: f64| shown(&value.into(), "");

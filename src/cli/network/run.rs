@@ -13,15 +13,16 @@ use warpmem::standalone::network::{Curve, Point, StandaloneError};
 /// Loads of every curve.
 pub struct Plan {
     pub loads: Vec<f64>,
-    /// Also measure loads above the first that saturates a network.
+    /// Whether to measure loads above the first that saturates a network.
     pub to_the_end: bool,
 }
 
-/// The points of each curve in the order of the loads, and the summary line of the work.
+/// Measures the points of each curve in the order of the loads, and returns them with the summary
+/// line.
 pub fn measure(curves: &[Curve], plan: &Plan) -> anyhow::Result<(Vec<Vec<Point>>, String)> {
     let board = Board::new(Interrupt::install()?, curves.len() * plan.loads.len());
-    // For each curve, the lowest load known to saturate it. Whether a higher load is measured
-    // depends on which thread is first, so higher loads are left out even if they were measured.
+    // Lowest load known to saturate each curve. Whether a higher load is measured depends on thread
+    // timing, so higher loads are dropped even if measured.
     let saturated: Vec<AtomicUsize> = curves.iter().map(|_| AtomicUsize::new(usize::MAX)).collect();
     let is_wanted =
         |curve: usize, load: usize| plan.to_the_end || load <= saturated[curve].load(Relaxed);

@@ -1,4 +1,4 @@
-//! `reproduce NAME --map`: where a paper's gain appears, and where workloads lie.
+//! `reproduce NAME --map`: maps a paper's gain, and positions workloads on it.
 
 use super::runs::Place;
 use super::{Args, Printed, programs};
@@ -13,8 +13,8 @@ use warpmem_report::markdown::rows;
 use warpmem_reproduce::{MapResults, mapped, open, placed, write_map};
 use warpmem_support::text::aligned;
 
-/// Runs the kernels of the paper's map, and the workloads that are to be placed on it; returns the
-/// text to print.
+/// Runs the kernels of the paper's map, and the workloads to position on it; returns the text to
+/// print.
 ///
 /// # Errors
 /// If the paper has no map, a run fails, or results cannot be written.
@@ -46,7 +46,7 @@ pub fn reproduce(args: &Args, paper: &Paper, place: &Place<'_>) -> anyhow::Resul
     }
     if !placed.is_empty() {
         let near = placed.iter().filter(|one| one.is_as_mapped()).count();
-        note(&format!("{near} of {} workloads gain as the map says", placed.len()));
+        note(&format!("{near} of {} workloads gain as mapped", placed.len()));
     }
     let (gains, workloads) = (results.gains()?, results.workloads()?);
     Ok(match args.format {
@@ -68,7 +68,7 @@ pub fn reproduce(args: &Args, paper: &Paper, place: &Place<'_>) -> anyhow::Resul
     })
 }
 
-/// The workloads that are to be placed on the map: none unless named.
+/// Returns the workloads to position on the map: none unless named.
 fn workloads(args: &Args, paper: &Paper, place: &Place<'_>) -> anyhow::Result<Vec<NamedTrace>> {
     Ok(match &args.programs {
         Some(folder) => programs::open(args, paper, folder, place)?,

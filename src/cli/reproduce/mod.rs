@@ -1,4 +1,4 @@
-//! `warpmem reproduce`: the experiments of papers, published results next to ours.
+//! `warpmem reproduce`: the experiments of papers, with published results next to ours.
 
 mod map;
 mod programs;
@@ -26,20 +26,20 @@ use warpmem_support::text::aligned;
 
 /// Run the experiments of a paper and compare its published results with ours
 ///
-/// Replays the paper's own programs, captured into a folder, or workloads that are generated, on the
-/// paper's machine under its policies and sweeps, and prints our result for each published one:
-/// whether it agrees, disagrees or is below the noise, which is measured. Nothing is fitted.
+/// Replays the paper's own programs, captured into a folder, or generated workloads, on the paper's
+/// machine under its policies and sweeps, and prints our result next to each published one with a
+/// verdict: it agrees, disagrees or is below the measured noise. Nothing is fitted.
 #[derive(clap::Args, Debug)]
 #[command(after_help = AFTER_HELP)]
 pub struct Args {
     /// Name of the paper (see --list)
     #[arg(value_name = "NAME", required_unless_present = "list")]
     name: Option<String>,
-    /// Traces to replay in place of the workloads that go with the paper, or lists of them (.toml)
+    /// Traces to replay in place of the paper's workloads, or manifests (.toml)
     #[arg(value_name = "TRACE", value_hint = ValueHint::FilePath)]
     traces: Vec<InputFile>,
     /// Folder of the paper's own programs, captured as SIZE/NAME.wmt (see NAME --list); missing
-    /// ones are named
+    /// ones are reported
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, conflicts_with = "traces")]
     programs: Option<InputFile>,
     /// Size of the programs, by default medium, or small with --quick; of generated workloads, by
@@ -53,15 +53,15 @@ pub struct Args {
     /// Generate our own workloads for programs that are missing
     #[arg(long, requires = "programs")]
     stand_ins: bool,
-    /// Draw where the paper's gain appears, on two axes of a small kernel, and where the traces or
-    /// the programs lie on this map
+    /// Map the paper's gain over two axes of a small kernel, and locate the traces or the programs
+    /// on the map
     #[arg(long)]
     map: bool,
     /// Fewer and smaller workloads and fewer values of each sweep; takes minutes
     #[arg(long)]
     quick: bool,
-    /// Directory for the tables, figures and a report; continued if it exists. A temporary one by
-    /// default
+    /// Directory for the tables, figures and a report, resumed if it exists; by default a temporary
+    /// one
     #[arg(short, long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     output: Option<OutputResults>,
     /// Format of the output
@@ -88,7 +88,7 @@ Examples:
 /// Size of the workloads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Size {
-    /// To try whether everything works
+    /// A quick check that everything works
     Small,
     /// Above an L2 of 768 KB, four CTAs for each of 15 SMs; parts of long programs
     Medium,
@@ -153,7 +153,7 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Runs everything and writes the results; returns the text to print.
+/// Runs all experiments and writes the results; returns the text to print.
 fn reproduce(args: &Args, paper: &Paper, place: &Place<'_>) -> anyhow::Result<String> {
     if args.map {
         return map::reproduce(args, paper, place);
@@ -218,7 +218,7 @@ fn surveyed(
     })
 }
 
-/// The effects of policies, alone and combined; writes them and returns the text to print.
+/// Computes and writes the effects of policies, alone and combined; returns the text to print.
 fn combined(
     args: &Args,
     paper: &Paper,
@@ -245,7 +245,7 @@ fn combined(
     })
 }
 
-/// Aligned; numbered notes follow below.
+/// Formats the findings as aligned text, with numbered notes below.
 fn text(findings: &[Finding]) -> String {
     let mut notes: Vec<String> = Vec::new();
     let mut rows: Vec<Vec<String>> = vec![Vec::from(HEADINGS.map(str::to_owned))];

@@ -1,4 +1,4 @@
-//! The papers' own programs, captured into a folder, and what is missing of them.
+//! The papers' own programs, captured into a folder, and the missing ones.
 
 use super::Args;
 use super::runs::Place;
@@ -11,7 +11,7 @@ use warpmem_support::text::aligned;
 /// Opens the programs of `paper` in `folder`; on request, generated workloads replace missing ones.
 ///
 /// # Errors
-/// If there is none, or one cannot be opened.
+/// If there are no programs, or one cannot be opened.
 pub fn open(
     args: &Args,
     paper: &Paper,
@@ -39,7 +39,8 @@ pub fn open(
     Ok(traces)
 }
 
-/// A line for each program: its name in the paper, what it is, and how it is captured.
+/// Formats a line for each program: its name in the paper, its description, and its capture
+/// command.
 pub fn table(programs: &[NamedProgram], size: Size) -> String {
     let library = library();
     let headings = ["program", "class", "suite", "input", "captured by", "stands in"];

@@ -1,4 +1,4 @@
-//! The runs that a paper's claims and figures need.
+//! Runs required by a paper's claims and figures.
 
 use crate::cli::exit::Interrupted;
 use crate::cli::generate::suite::generate;
@@ -14,27 +14,27 @@ use warpmem_reproduce::{Planned, factorial_plan, plan};
 /// Options of the runs.
 pub struct Place<'a> {
     pub directory: &'a Path,
-    /// Deleted when the command ends.
+    /// Whether the directory is deleted when the command ends.
     pub is_temporary: bool,
     pub jobs: usize,
     pub interrupt: Interrupt,
 }
 
 impl Place<'_> {
-    /// A folder of its own for a part of the runs.
+    /// Returns a separate folder for a part of the runs.
     pub fn part(&self, name: &str) -> PathBuf {
         self.directory.join(name)
     }
 
-    /// The same with results in another directory.
+    /// Returns the same options with another results directory.
     pub fn within<'a>(&self, directory: &'a Path) -> Place<'a> {
         Place { directory, interrupt: self.interrupt.clone(), ..*self }
     }
 
-    /// Workloads of a paper; missing ones are generated.
+    /// Returns the workloads of a paper, and generates missing ones.
     ///
     /// # Errors
-    /// If one cannot be generated.
+    /// If a workload cannot be generated.
     pub fn generated(
         &self,
         paper: &Paper,
@@ -45,8 +45,8 @@ impl Place<'_> {
         Ok(generated(&paper.name, planned, &folder, self.jobs, &generate)?)
     }
 
-    /// Runs every configuration of a paper on every trace, except runs whose results exist. A trace
-    /// that cannot run on the paper's machine is left out.
+    /// Runs every configuration of a paper on every trace, except runs with existing results.
+    /// Traces that cannot run on the paper's machine are skipped.
     ///
     /// # Errors
     /// If a run fails, or results cannot be written.
@@ -56,7 +56,7 @@ impl Place<'_> {
         Ok(planned)
     }
 
-    /// Runs every combination on every machine and trace, except runs whose results exist.
+    /// Runs every combination on every machine and trace, except runs with existing results.
     ///
     /// # Errors
     /// If a run fails, or results cannot be written.
@@ -74,8 +74,7 @@ impl Place<'_> {
         let outcome = run_on(plan, traces, self.directory, &options, &self.interrupt)?;
         if outcome.interrupted && self.is_temporary {
             let (finished, cells) = (outcome.finished, outcome.cells);
-            let kept =
-                format!("{finished} of {cells} runs finished; --output would have kept them");
+            let kept = format!("{finished} of {cells} runs finished; --output would keep them");
             return Err(Interrupted { kept }.into());
         }
         complete(outcome, self.directory).map(drop)

@@ -1,4 +1,4 @@
-//! The kernels of a run, a line for each.
+//! Kernels of a run, one per line.
 
 use super::numbers::{Numbers, STALLS, percent};
 use serde_json::{Map, Value};
@@ -18,13 +18,13 @@ const HEAD: [&str; 10] = [
     "stalls most by",
 ];
 
-/// [`STALLS`] in a word or two.
+/// Short names of [`STALLS`].
 const WAITS: [&str; STALLS.len()] = ["memory", "busy unit", "dependency", "barrier", "no warp"];
 
-/// Longer names end in an ellipsis.
+/// Maximum width of names; longer ones end in an ellipsis.
 const NAME_WIDTH: usize = 40;
 
-/// Rows of `kernels` as lines; a value that a kernel does not have is a dash.
+/// Formats rows of `kernels`; missing values are dashes.
 pub fn table(rows: &[Map<String, Value>], machine: &Machine) -> String {
     let head = HEAD.map(str::to_owned).to_vec();
     let lines: Vec<Vec<String>> = [head]
@@ -62,7 +62,7 @@ impl Kernel<'_> {
         }
     }
 
-    /// The reason for which SMs issue nothing most often, and in which share of their cycles.
+    /// Returns the most frequent stall reason of SMs, and its share of their cycles.
     fn top_stall(&self) -> String {
         let cycles = self.0.number("active_cycles").zip(self.0.number("inactive_cycles"));
         let cycles = cycles.map(|(active, inactive)| active + inactive).filter(|&all| all > 0.0);

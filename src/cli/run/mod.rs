@@ -1,4 +1,4 @@
-//! `warpmem run`: one trace on one machine.
+//! `warpmem run`: replays one trace on one machine.
 
 mod kernels;
 mod numbers;
@@ -46,10 +46,10 @@ pub struct Args {
     /// Log every DRAM command, for `warpmem dram check`; Parquet if the name ends in .parquet
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     command_log: Option<OutputFile>,
-    /// Print every metric, not only ten lines
+    /// Print every metric instead of the ten-line summary
     #[arg(long)]
     all: bool,
-    /// Metrics to print instead, by their names in the tables, with commas
+    /// Metrics to print instead of the summary: column names, separated by commas
     #[arg(long, value_name = "NAME,…", value_delimiter = ',', conflicts_with = "all")]
     metrics: Vec<String>,
     /// Print the kernels of the trace instead, one per line; JSON and CSV have the table `kernels`
@@ -93,7 +93,7 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
     let mut cell = Cell::new(&trace, machine, &overrides.overrides, command)?;
     let threads = args.threads.or_else(|| available_parallelism().ok());
     cell.threads = threads.map_or(1, NonZeroUsize::get);
-    // Before anything exists that an interrupted process would leave behind.
+    // Installed before creating anything that an interrupted process would leave behind.
     let interrupt = Interrupt::install()?;
     let writer = args.output.as_deref().map(ResultsWriter::create).transpose()?;
     let log = args.command_log.as_ref();
@@ -147,9 +147,7 @@ fn approximation(result: &RunResult) -> Option<String> {
     let error = error.map(|error| format!("; standard error of cycles {:.2} %", 100.0 * error));
     (simulated < all).then(|| {
         let error = error.unwrap_or_default();
-        format!(
-            "note: {simulated} of {all} launches simulated; the others count as these do{error}"
-        )
+        format!("note: {simulated} of {all} launches simulated; the others are extrapolated{error}")
     })
 }
 
@@ -165,13 +163,13 @@ fn print_kernels(
     })
 }
 
-/// Says that the ten lines are of several kernels together.
+/// Notes that the ten lines summarize several kernels.
 fn note_kernels(args: &Args, result: &RunResult) {
     let kernels: u32 = result.kernels.iter().map(|kernel| kernel.stands_for).sum();
     let is_summary = args.format == Format::Table && args.metrics.is_empty() && !args.all;
     if is_summary && kernels > 1 {
         note(&format!(
-            "note: these are {kernels} kernels together; --kernels prints a line for each"
+            "note: these figures cover {kernels} kernels together; --kernels prints a line for each"
         ));
     }
 }

@@ -1,4 +1,4 @@
-//! The numbers of a row for people; a dash for what it does not have.
+//! Formatted numbers of a row; missing values are dashes.
 
 use serde_json::{Map, Value};
 
@@ -26,7 +26,7 @@ impl Numbers<'_> {
         number.map_or("–".to_owned(), |number| format!("{:.decimals$}", number * scale))
     }
 
-    /// The rate of hits, of a column with that of misses.
+    /// Formats a hit rate, given the column of the miss rate.
     pub fn hits(&self, miss_rate: &str) -> String {
         percent(self.number(miss_rate).map(|missed| 1.0 - missed))
     }
@@ -40,7 +40,7 @@ impl Numbers<'_> {
     }
 }
 
-/// With one decimal.
+/// Formats a fraction in percent with one decimal.
 pub fn percent(fraction: Option<f64>) -> String {
     fraction.map_or("–".to_owned(), |fraction| format!("{:.1} %", 100.0 * fraction))
 }

@@ -1,11 +1,11 @@
-//! The ten-line summary of a run, with an eleventh for the energy of the GPU where it is known.
+//! Ten-line summary of a run, with an eleventh line for GPU energy if known.
 
 use super::numbers::{Numbers, STALLS, percent};
 use serde_json::{Map, Value};
 use warpmem::machine::Machine;
 use warpmem_support::text::aligned;
 
-/// [`STALLS`] in words.
+/// Descriptions of [`STALLS`].
 const WAITS: [&str; STALLS.len()] = [
     "all warps wait for memory",
     "a unit, or the load/store queue, is taken",
@@ -14,7 +14,7 @@ const WAITS: [&str; STALLS.len()] = [
     "it has no warp",
 ];
 
-/// The row of a run in these lines; a value that the run does not have is a dash.
+/// Formats the row of a run; missing values are dashes.
 pub fn summary(row: &Map<String, Value>, machine: &Machine) -> String {
     let run = Run(Numbers { row });
     let lines = [
@@ -61,7 +61,7 @@ impl Run<'_> {
         format!("{rate} GB/s of DRAM, {} of the peak", self.percent("bandwidth_utilization"))
     }
 
-    /// Reads.
+    /// Formats the hit rates of reads.
     fn hit_rates(&self) -> String {
         let rate = |miss_rate: &str| self.0.hits(miss_rate);
         format!("L1 {}, L2 {} of reads", rate("l1_read_miss_rate"), rate("l2_read_miss_rate"))
@@ -69,7 +69,7 @@ impl Run<'_> {
 
     fn latency(&self) -> String {
         let [mean, most] = ["latency_mean", "latency_p99"].map(|one| self.scaled(one, 1.0, 0));
-        format!("{mean} core cycles of a read that L1 does not answer, 99 % within {most}")
+        format!("{mean} core cycles of a read not served by L1, 99 % within {most}")
     }
 
     fn divergence(&self) -> String {
@@ -78,7 +78,7 @@ impl Run<'_> {
         format!("{requests} requests a load, {gap} core cycles from the first answer to the last")
     }
 
-    /// The share of cycles in which an SM issues, and what it waits for in most others.
+    /// Formats the share of cycles in which an SM issues, and the main stall reason.
     fn stalls(&self) -> String {
         let cycles = self.0.number("cycles").filter(|&cycles| cycles > 0.0);
         let active =
@@ -111,7 +111,7 @@ impl Run<'_> {
         format!("{total} µJ, {} pJ a bit", self.scaled("energy_pj_per_bit", 1.0, 1))
     }
 
-    /// None where the machine's energies are not known.
+    /// Formats the GPU energy; none if the machine's energies are unknown.
     fn gpu_energy(&self) -> Option<String> {
         let total = self.0.number("gpu_energy_nj").filter(|&total| total > 0.0)?;
         let share = |part: &str| percent(self.0.number(part).map(|part| part / total));
@@ -148,7 +148,7 @@ mod tests {
         IPC          1.50 warp instructions a core cycle, 40.25 of threads
         bandwidth    88.7 GB/s of DRAM, 50.0 % of the peak
         hit rates    L1 75.0 %, L2 0.0 % of reads
-        latency      512 core cycles of a read that L1 does not answer, 99 % within 900
+        latency      512 core cycles of a read not served by L1, 99 % within 900
         divergence   2.00 requests a load, 31 core cycles from the first answer to the last
         SMs          issue in 25.0 % of cycles; in 50.0 % all warps wait for memory
         DRAM rows    75.0 % hits, 4.00 accesses an activation

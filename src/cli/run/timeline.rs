@@ -1,4 +1,4 @@
-//! `--timeline`: a run over time as a file for Perfetto.
+//! `--timeline`: a run over time as a Perfetto file.
 
 use crate::cli::files::OutputFile;
 use crate::cli::output::note;
@@ -40,16 +40,16 @@ pub struct TimelineOptions {
     timeline_interval: Option<NonZeroU64>,
 }
 
-/// Default core cycles between points.
+/// Default interval between points, core cycles.
 const INTERVAL: NonZeroU64 = NonZeroU64::new(100).unwrap();
 
 impl TimelineOptions {
-    /// The file to write, if a timeline is wanted.
+    /// Returns the file to write, if a timeline is requested.
     pub fn path(&self) -> Option<&Path> {
         self.timeline.as_deref()
     }
 
-    /// The timeline to fill, if one is wanted in addition to what is `recorded`. Fails if it could
+    /// Starts a timeline, if one is requested in addition to what is `recorded`. Fails if it could
     /// not be written.
     pub fn start(
         &self,
@@ -58,9 +58,7 @@ impl TimelineOptions {
     ) -> anyhow::Result<Option<Timeline>> {
         let Some(path) = &self.timeline else { return Ok(None) };
         if recorded.requests.is_some_and(|sample| sample != RequestSample::ALL) {
-            bail!(
-                "a timeline takes every request: give `--requests all`, or leave one of the two out"
-            );
+            bail!("a timeline needs every request: give `--requests all`, or omit one of the two");
         }
         staged::check(path)?;
         let interval = self.timeline_interval.or(recorded.intervals).unwrap_or(INTERVAL);
@@ -68,7 +66,7 @@ impl TimelineOptions {
         Ok(Some(Timeline::new(machine, Options { window, events, interval })))
     }
 
-    /// Writes the events of a run of this many core cycles.
+    /// Writes the events of a run of `cycles` core cycles.
     pub fn finish(&self, timeline: Timeline, cycles: u64) -> anyhow::Result<()> {
         let Some(path) = &self.timeline else { return Ok(()) };
         let mut written = Written::default();
@@ -92,17 +90,15 @@ impl TimelineOptions {
         let (most, start) = (self.timeline_events, self.timeline_window.start());
         match (written.events, written.cut_at) {
             (0, Some(cycle)) => Some(format!(
-                "the timeline is empty: more than {most} events begin at core cycle {cycle}, where it begins; \
-                 give a larger --timeline-events"
+                "the timeline is empty: more than {most} events begin at core cycle {cycle}, its start; give a larger --timeline-events"
             )),
             (0, None) => Some(format!(
-                "the timeline is empty: the run ends at core cycle {}; give a --timeline-window that begins \
-                 before, not at {}",
+                "the timeline is empty: the run ends at core cycle {}; give a --timeline-window that begins earlier than {}",
                 HumanCount(cycles),
                 HumanCount(start)
             )),
             (_, Some(cycle)) => Some(format!(
-                "the timeline ends at core cycle {cycle}: it has the number of events that --timeline-events allows"
+                "the timeline ends at core cycle {cycle}: it has reached the limit of --timeline-events"
             )),
             (_, None) => None,
         }
@@ -127,7 +123,7 @@ fn is_compressed(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "gz")
 }
 
-/// A file whose kind Perfetto recognizes.
+/// Parses the path of a file whose type Perfetto recognizes.
 fn parse_path(text: &str) -> Result<OutputFile, String> {
     let is_known = text.ends_with(".json") || text.ends_with(".json.gz");
     is_known

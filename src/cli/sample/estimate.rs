@@ -1,5 +1,5 @@
-//! `warpmem sample estimate`: what simulated samples say about a trace, and how far that may be
-//! off.
+//! `warpmem sample estimate`: estimates the results of a trace from simulated samples, with
+//! confidence intervals.
 
 use super::Watch;
 use super::options::{PartOptions, SizeOptions};
@@ -33,10 +33,10 @@ use warpmem_support::text::aligned;
 /// Simulate independent samples of a trace and estimate the results of the whole
 ///
 /// Every replicate is an independent sample, drawn as by `warpmem sample`; the default is a tenth
-/// of each kernel's CTAs. Prints the estimate from all replicates, its standard error, and Student's
-/// 95 % interval. The interval covers only random error; docs/sampling.md describes what else a
-/// small sample gets wrong. There is no interval if the samples do not fill the machine. Samples
-/// that would contain everything selected are simulated once, which is exact.
+/// of each kernel's CTAs. Prints the estimate from all replicates, its standard error, and
+/// Student's 95 % interval. The interval covers only random error; docs/sampling.md describes the
+/// other errors of small samples. There is no interval if the samples do not fill the machine. A
+/// sample that would contain everything selected is simulated once, which is exact.
 #[derive(clap::Args, Debug)]
 #[command(after_help = AFTER_HELP)]
 pub struct Args {
@@ -72,7 +72,7 @@ Examples:
   warpmem sample estimate long.wmt --fraction 5%
   warpmem sample estimate long.wmt --fraction 10% --machine v100 --dram-scheduler fcfs --full";
 
-/// Default share of the CTAs.
+/// Default fraction of the CTAs.
 const FRACTION: Size = Size::Fraction(0.1);
 
 pub fn execute(args: &Args) -> anyhow::Result<()> {
@@ -82,7 +82,7 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
     let command = command(&args.trace, &args.machine, &args.policies.0, &args.overrides.overrides);
     let trace = NamedTrace::open(&args.trace)?;
     let selected = args.part.selection().of(&trace.trace)?;
-    // Refuses what cannot run on the machine before any work is done.
+    // Fails before any work if the trace cannot run on the machine.
     let original = Cell::new(&trace, machine.clone(), &args.overrides.overrides, command.clone())?;
     let interrupt = Interrupt::install()?;
     let watch = Watch::new(interrupt.clone());
@@ -120,7 +120,7 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
     })
 }
 
-/// Shown instead of an interval.
+/// Returns the text shown instead of an interval.
 fn cell(no_interval: &NoInterval) -> &'static str {
     match no_interval {
         NoInterval::Whole => "exact",
@@ -131,14 +131,14 @@ fn cell(no_interval: &NoInterval) -> &'static str {
 fn reason(no_interval: &NoInterval) -> String {
     let unfilled = match no_interval {
         NoInterval::Whole => {
-            return "the sample is all that is selected: simulated once, exact".to_owned();
+            return "the sample is the whole selection: simulated once, exact".to_owned();
         }
         NoInterval::Unfilled(unfilled) => unfilled,
     };
     let Unfilled { kernels, of, at_least } = unfilled;
     let advice = match at_least {
         Some(ctas) => format!("--at-least {ctas} would"),
-        None => "only the whole would (`warpmem run`)".to_owned(),
+        None => "only the whole trace would (`warpmem run`)".to_owned(),
     };
     format!("the samples of {kernels} of {of} kernels do not fill the machine twice; {advice}")
 }
@@ -151,7 +151,7 @@ fn warn_of_many_samples(parts: &[Part], args: &Args, census: &Census) {
     if samples.len() > 1 && ctas > all as u64 {
         let times = ctas as f64 / all as f64;
         note(&format!(
-            "note: the samples and their halves hold {times:.1} times the CTAs that are selected; `warpmem run` simulates these once"
+            "note: the samples and their halves hold {times:.1} times the selected CTAs; `warpmem run` simulates them once"
         ));
     }
 }
@@ -168,13 +168,12 @@ fn run(cells: &[Cell<'_>], jobs: usize, interrupt: Interrupt) -> anyhow::Result<
         note(&summary);
         return Ok(finished.into_iter().collect::<Result<_, _>>()?);
     }
-    let kept =
-        format!("{} of {} runs had finished; nothing is kept of them", finished.len(), cells.len());
+    let kept = format!("{} of {} runs finished; no results are kept", finished.len(), cells.len());
     let failure = failed.into_iter().filter_map(Result::err).find(|error| !error.is_interruption());
     Err(failure.map_or_else(|| Interrupted { kept }.into(), anyhow::Error::new))
 }
 
-/// The printed estimate.
+/// Printed estimate.
 struct Said {
     rows: Vec<MetricEstimate>,
     replicates: usize,

@@ -1,4 +1,4 @@
-//! `warpmem sample`: a part of a trace that represents the whole.
+//! `warpmem sample`: a representative part of a trace.
 
 mod estimate;
 mod options;
@@ -131,7 +131,7 @@ fn line(summary: &TraceSummary) -> String {
     )
 }
 
-/// Shows the progress of passes over a trace, and ends them when the user asks.
+/// Shows the progress of passes over a trace, and stops them on request.
 struct Watch {
     bar: ProgressBar,
     interrupt: Interrupt,

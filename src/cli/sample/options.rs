@@ -1,4 +1,4 @@
-//! Selection of a part of a trace, and size of the sample.
+//! Options that select a part of a trace, and the size of the sample.
 
 use anyhow::bail;
 use clap::Args;
@@ -16,7 +16,7 @@ pub struct PartOptions {
     /// Kernels with this text in their names, among those selected
     #[arg(long, value_name = "TEXT")]
     kernel_name: Option<String>,
-    /// Of the launches of each kernel, only the one with most warp instructions
+    /// Only the launch of each kernel with the most warp instructions
     #[arg(long)]
     longest: bool,
     /// CTAs of each kernel, by their numbers in launch order from 0; all by default. A kernel
@@ -35,7 +35,7 @@ impl PartOptions {
         }
     }
 
-    /// As on the command line, each preceded by a blank.
+    /// Formats the options as on the command line, each preceded by a blank.
     pub fn as_text(&self) -> String {
         let name = self.kernel_name.as_deref().map(quoted);
         let options = [
@@ -71,17 +71,17 @@ pub struct SizeOptions {
 }
 
 impl SizeOptions {
-    /// None: everything is taken.
+    /// Returns the design; none if everything is taken.
     pub fn design(&self) -> anyhow::Result<Option<Design>> {
         if self.size().is_none() && (self.run.is_some() || self.at_least.is_some()) {
             bail!(
-                "--run and --at-least are of random samples: give --fraction or --ctas-per-kernel too"
+                "--run and --at-least apply to random samples: give --fraction or --ctas-per-kernel too"
             );
         }
         Ok(self.size().map(|size| self.with(size)))
     }
 
-    /// The default design of samples of this size.
+    /// Returns the default design for samples of this size.
     pub fn design_or(&self, size: Size) -> Design {
         self.with(self.size().unwrap_or(size))
     }
@@ -97,7 +97,8 @@ impl SizeOptions {
         Design { at_least, run: self.run, ..design }
     }
 
-    /// As on the command line, each preceded by a blank; empty if everything is taken.
+    /// Formats the options as on the command line, each preceded by a blank; empty if everything is
+    /// taken.
     pub fn as_text(&self) -> String {
         if self.size().is_none() {
             return String::new();

@@ -1,4 +1,4 @@
-//! A sample and its estimates for the trace, for people and programs.
+//! A sample and its estimates, as text and as rows.
 
 use crate::cli::run_row::shown;
 use serde_json::{Value, json};
@@ -9,10 +9,10 @@ use warpmem_trace::{Trace, TraceSummary};
 /// A part of a trace.
 pub struct Taken<'a> {
     pub trace: &'a Trace,
-    /// The trace that it was taken from.
+    /// The sampled part.
     pub selected: &'a Part,
     pub part: &'a Part,
-    /// None if nothing was drawn at random.
+    /// Estimates; none if nothing was drawn at random.
     pub estimates: Vec<QuantityEstimate>,
     pub summary: TraceSummary,
 }
@@ -23,7 +23,7 @@ impl Taken<'_> {
         if !self.estimates.is_empty() {
             let rows = aligned(&self.estimate_rows(), &[1, 2, 3, 4, 5]);
             text.push_str(&format!(
-                "\nThe selected part, estimated from the sample and as it is\n{rows}"
+                "\nThe selected part: estimates from the sample, and true values\n{rows}"
             ));
         }
         text
@@ -99,7 +99,7 @@ impl Taken<'_> {
     }
 }
 
-/// Relative error: estimate / truth - 1.
+/// Returns the relative error: estimate / truth - 1.
 pub fn error(estimate: Option<&Estimate>, truth: Option<f64>) -> Option<f64> {
     let truth = truth.filter(|&truth| truth != 0.0)?;
     estimate.map(|estimate| estimate.value / truth - 1.0)

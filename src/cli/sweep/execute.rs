@@ -1,4 +1,4 @@
-//! Runs the cells of a plan that have no results yet, and says so.
+//! Runs the cells of a plan without results, and reports them.
 
 use super::list;
 use super::live::Live;
@@ -18,28 +18,28 @@ use warpmem::study::traces::NamedTrace;
 /// Options of a sweep.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Runs at a time.
+    /// Number of concurrent runs.
     pub jobs: usize,
-    /// Which part of the cells; none for all of them.
+    /// Shard of the cells; none for all of them.
     pub shard: Option<Shard>,
     /// Folder for generated suites; none for the directory of the results.
     pub cache: Option<PathBuf>,
-    /// Remove runs that are not in the plan.
+    /// Whether to remove runs that are not in the plan.
     pub prune: bool,
 }
 
 impl Options {
-    /// Folder for generated suites.
+    /// Returns the folder for generated suites.
     pub(super) fn cache_in(&self, directory: &Path) -> PathBuf {
         self.cache.clone().unwrap_or_else(|| directory.join("traces"))
     }
 }
 
-/// Refuses an incomplete outcome; the message says that `directory` has the rest. Of several
-/// failures, a fault of the program decides the exit status, because it has to be reported.
+/// Refuses an incomplete outcome; the message states that `directory` has the rest. Among several
+/// failures, a fault of the program decides the exit status, because it must be reported.
 ///
 /// # Errors
-/// If it was interrupted, or cells have failed, which are named on standard error.
+/// If the sweep was interrupted, or cells failed, which are named on standard error.
 pub fn complete(outcome: Outcome, directory: &Path) -> anyhow::Result<Outcome> {
     let place = directory.display();
     let kept = match directory.is_dir() {
@@ -66,11 +66,11 @@ pub fn complete(outcome: Outcome, directory: &Path) -> anyhow::Result<Outcome> {
     Err(errors.swap_remove(fault.unwrap_or(0)).context(of))
 }
 
-/// Runs the cells of `plan` whose results `directory` does not have, and assembles its tables.
-/// Cells that fail do not stop the others.
+/// Runs the cells of `plan` without results in `directory`, and assembles its tables. Failed cells
+/// do not stop the others.
 ///
 /// # Errors
-/// If the plan cannot be run, or results cannot be written. Finished runs are kept.
+/// If the plan cannot run, or results cannot be written. Finished runs are kept.
 pub fn run(
     plan: &Plan,
     directory: &Path,
@@ -81,7 +81,7 @@ pub fn run(
     run_on(plan, &traces, directory, options, interrupt)
 }
 
-/// As [`run`], with these traces instead of those that the plan names.
+/// Runs as [`run`] does, with these traces instead of the plan's.
 ///
 /// # Errors
 /// As [`run`].
@@ -102,10 +102,10 @@ pub fn run_on(
     Ok(run.assemble()?)
 }
 
-/// Opens the directory of the results, and says what is damaged or superfluous in it.
+/// Opens the results directory, and reports damaged and superfluous contents.
 ///
 /// # Errors
-/// If it cannot be opened, or holds other tables.
+/// If the directory cannot be opened, or holds other tables.
 pub(super) fn open_sweep<'a>(
     expansion: Expansion<'a>,
     plan: &Plan,
@@ -114,7 +114,7 @@ pub(super) fn open_sweep<'a>(
 ) -> anyhow::Result<Sweep<'a>> {
     let mut sweep = Sweep::open(expansion, plan.recorded(), directory, options.shard)?;
     for table in sweep.damaged() {
-        note(&format!("note: {} is damaged; its run is made again", table.display()));
+        note(&format!("note: {} is damaged; its run is repeated", table.display()));
     }
     look_over(&mut sweep, options.prune, directory)?;
     Ok(sweep)
@@ -123,7 +123,7 @@ pub(super) fn open_sweep<'a>(
 /// Lists the cells of the plan, or of its shard, without running any.
 ///
 /// # Errors
-/// If the plan cannot be run.
+/// If the plan cannot run.
 pub fn dry_run(
     plan: &Plan,
     directory: &Path,
@@ -139,7 +139,7 @@ pub fn dry_run(
     Ok(list::text(&cells, format))
 }
 
-/// Opens the traces of the plan; those of suites are generated first if they are missing.
+/// Opens the traces of the plan; missing traces of suites are generated first.
 pub(super) fn open_traces(
     plan: &Plan,
     directory: &Path,
@@ -154,35 +154,35 @@ pub(super) fn tell(expansion: &Expansion<'_>) {
         complain(&format!("left out: {unfit}"));
     }
     if expansion.repeated > 0 {
-        note(&format!("note: {} cells are the same run as another", expansion.repeated));
+        note(&format!("note: {} cells duplicate another run", expansion.repeated));
     }
     let machines = expansion.cells.iter().map(|planned| &planned.cell.key.machine);
     let warnings: BTreeSet<String> = machines.flat_map(Machine::clock_warnings).collect();
     warnings.iter().for_each(|warning| warn(warning));
 }
 
-/// Removes the runs that are not in the plan, or says how many there are.
+/// Removes the runs that are not in the plan, or reports their number.
 fn look_over(sweep: &mut Sweep<'_>, prune: bool, directory: &Path) -> anyhow::Result<()> {
     let others = sweep.others();
     if prune {
         sweep.prune()?;
     }
     if others > 0 && prune {
-        note(&format!("removed {others} runs that are not of this plan"));
+        note(&format!("removed {others} runs that are not in this plan"));
     } else if others > 0 {
         note(&format!(
-            "note: {others} runs in {} are not of this plan and stay out of the tables; --prune removes them",
+            "note: {others} runs in {} are not in this plan and are excluded from the tables; --prune removes them",
             directory.display()
         ));
     }
     Ok(())
 }
 
-/// The cells that had results before.
+/// Describes the cells that already had results.
 fn before(started: &Started<'_>) -> String {
     match started.there() {
         0 => String::new(),
-        there => format!("; {there} of {} cells had been there", started.cells()),
+        there => format!("; {there} of {} cells already existed", started.cells()),
     }
 }
 

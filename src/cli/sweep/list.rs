@@ -51,13 +51,13 @@ fn table(cells: &[Listed<'_, '_>]) -> String {
     aligned(&[vec![heading], cells.iter().map(row).collect()].concat(), &[1])
 }
 
-/// `36 cells, 2,940,390 warp instructions; 12 cells are there`
+/// Summarizes `36 cells, 2,940,390 warp instructions; 12 cells are there`.
 pub fn summary(cells: &[Listed<'_, '_>]) -> String {
     let instructions: u64 =
         cells.iter().map(|listed| listed.planned.cell.warp_instructions()).sum();
     let there = cells.iter().filter(|listed| listed.is_there).count();
     format!(
-        "{} cells, {} warp instructions; {there} cells are there",
+        "{} cells, {} warp instructions; {there} cells already exist",
         cells.len(),
         HumanCount(instructions)
     )

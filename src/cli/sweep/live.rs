@@ -1,5 +1,5 @@
-//! The progress of a sweep, on standard error if that is a terminal: the latest results, the
-//! running cells, and the share that is done.
+//! Progress of a sweep, on standard error if it is a terminal: the latest results, the running
+//! cells, and the completed share.
 
 use super::super::interrupt::Interrupt;
 use super::super::output::progress_target;
@@ -13,10 +13,10 @@ use warpmem::study::cells::{Watch as _, Watcher as _};
 use warpmem::study::sweep::{Planned, Watcher};
 use warpmem_support::text::printable_cell;
 
-/// Results that are shown at a time.
+/// Number of results shown at a time.
 const LATEST: usize = 5;
 
-/// The table.
+/// The live table.
 pub struct Live {
     table: MultiProgress,
     latest: ProgressBar,
@@ -24,17 +24,17 @@ pub struct Live {
     results: Mutex<Results>,
 }
 
-/// The results so far.
+/// Results so far.
 struct Results {
     /// IPC of each cell of the plan.
     ipc: Vec<Option<f64>>,
-    /// The baseline of each cell.
+    /// Index of each cell's baseline.
     partners: Vec<Option<usize>>,
     lines: VecDeque<String>,
 }
 
 impl Live {
-    /// For the cells to run, of a plan whose cells have the baselines `partners`.
+    /// Makes a table for the cells to run, of a plan whose cells have the baselines `partners`.
     pub fn new(
         interrupt: &Interrupt,
         cells: &[&Planned<'_>],
@@ -66,7 +66,7 @@ impl Live {
 impl Watcher for Live {
     type Running<'a> = Running<'a>;
 
-    /// The cell's line stays until the value is dropped.
+    /// Adds a line for the cell, which stays until the value is dropped.
     fn begin(&self, planned: &Planned<'_>) -> Running<'_> {
         let instructions = planned.cell.warp_instructions();
         let line = self.table.insert(1, ProgressBar::new(instructions));
@@ -110,7 +110,7 @@ pub struct Running<'a> {
 }
 
 impl Running<'_> {
-    /// The cell has ended with these numbers.
+    /// Records the end of the cell with these numbers.
     fn done(mut self, end: &ProgressReport) {
         if let Some(watch) = self.watch.take() {
             watch.done(end);

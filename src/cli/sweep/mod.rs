@@ -1,4 +1,4 @@
-//! `warpmem sweep`: the runs of a plan, at once or in several parts.
+//! `warpmem sweep`: the runs of a plan, in one process or in shards.
 
 mod comparison;
 pub mod execute;
@@ -33,8 +33,7 @@ pub struct Args {
     /// default NAME-results, where NAME is the plan's name
     #[arg(short, long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     output: Option<OutputResults>,
-    /// Run one of several parts with about the same amount of work; each part has its own machine
-    /// and directory
+    /// Run one of several shards of about equal work, each on its own host and in its own directory
     #[arg(long, value_name = "NUMBER/OF")]
     shard: Option<Shard>,
     /// Runs at a time; by default one per processor. The results are the same with any number
@@ -43,8 +42,8 @@ pub struct Args {
     /// Folder for the traces of suites; by default DIR/traces
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     cache: Option<OutputTraces>,
-    /// List the cells and run none, or with --slurm print the batch script; the traces of suites are
-    /// generated anyway
+    /// List the cells without running any, or with --slurm print the batch script; the traces of
+    /// suites are generated in any case
     #[arg(long)]
     dry_run: bool,
     /// Remove runs from DIR that are not in the plan
@@ -57,7 +56,7 @@ pub struct Args {
     slurm: SlurmOptions,
 }
 
-/// Most cells in a table that people still read.
+/// Maximum number of cells in a readable table.
 const MOST_ROWS: usize = 200;
 
 const AFTER_HELP: &str = "\
@@ -106,18 +105,18 @@ fn run_here(
 ) -> anyhow::Result<Outcome> {
     if slurm::is_under_way(directory) {
         note(&format!(
-            "note: a sweep with --slurm has not ended in {}: only --slurm knows of its tasks and their cells",
+            "note: a sweep with --slurm is unfinished in {}: only --slurm manages its tasks and their cells",
             directory.display()
         ));
     }
     run(plan, directory, options, interrupt)
 }
 
-/// Prints the runs relative to the baseline, if all have finished and the table is not too long to
+/// Prints the runs relative to the baseline, if all have finished and the table is short enough to
 /// read.
 fn compare(plan: &Plan, outcome: &Outcome, directory: &Path, format: Format) -> anyhow::Result<()> {
     if !outcome.is_whole {
-        note("note: cells of other shards are not here: nothing is compared");
+        note("note: cells of other shards are missing here: nothing is compared");
         return Ok(());
     }
     if format == Format::Table && outcome.cells > MOST_ROWS {
@@ -127,7 +126,7 @@ fn compare(plan: &Plan, outcome: &Outcome, directory: &Path, format: Format) -> 
     }
     match comparison::compare(&outcome.baselines, directory, format) {
         Ok(comparison) => print(&comparison),
-        // The user did not ask for this baseline.
+        // The user did not request this baseline.
         Err(error) if plan.baseline.is_none() => {
             note(&format!("note: nothing is compared: {error:#}"));
             Ok(())

@@ -1,29 +1,29 @@
-//! Random changes of a file, or of a command line with an argument on each line.
+//! Random mutations of a file, or of a command line with one argument per line.
 
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use std::ops::Range;
 
-/// A change.
+/// A mutation.
 #[derive(Clone, Debug)]
 pub enum Change {
     /// Flips a bit of a byte.
     Flip(Index, u8),
-    /// Puts a byte in the place of another.
+    /// Replaces a byte.
     Replace(Index, u8),
-    /// Leaves out everything from a byte on.
+    /// Truncates the file at a byte.
     Cut(Index),
-    /// Leaves out a line.
+    /// Removes a line.
     Drop(Index),
     /// Repeats a line.
     Repeat(Index, usize),
-    /// Puts a line in front of another.
+    /// Moves a line before another.
     Move(Index, Index),
-    /// Puts another number in the place of one.
+    /// Replaces a number.
     Number(Index, &'static str),
 }
 
-/// Numbers beyond what a field holds, at its limits, and that are no numbers.
+/// Numbers beyond a field's range, at its limits, and malformed ones.
 const NUMBERS: &[&str] = &[
     "",
     "0",
@@ -59,7 +59,7 @@ const NUMBERS: &[&str] = &[
     "2^62",
 ];
 
-/// Bytes that mean something to a reader of some kind.
+/// Bytes with a meaning for some reader.
 const BYTES: &[u8] = b"\0\n\r\t \"'#%&()*+,-.:;<=>@[\\]^_{|}~0aZ\x7f\x80\xc3\xff";
 
 pub fn changes() -> impl Strategy<Value = Vec<Change>> {
@@ -77,7 +77,7 @@ pub fn changes() -> impl Strategy<Value = Vec<Change>> {
 }
 
 impl Change {
-    /// The bytes with this change; the same ones if there is nothing to change.
+    /// Applies the mutation to the bytes; unchanged if there is nothing to mutate.
     pub fn apply(&self, mut bytes: Vec<u8>) -> Vec<u8> {
         if bytes.is_empty() {
             return bytes;
@@ -119,7 +119,7 @@ impl Change {
     }
 }
 
-/// The runs of decimal digits.
+/// Returns the runs of decimal digits.
 fn numbers(bytes: &[u8]) -> Vec<Range<usize>> {
     let mut numbers: Vec<Range<usize>> = Vec::new();
     let digits = bytes.iter().enumerate().filter(|(_, byte)| byte.is_ascii_digit());

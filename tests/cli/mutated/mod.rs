@@ -1,6 +1,6 @@
-//! Inputs of every kind and command lines, changed at random: the program reads or refuses them, within
-//! bounds of time and memory, and leaves nothing half written. `docs/extending.md` says how to run more of
-//! them.
+//! Random mutations of inputs of every kind and of command lines: the program accepts or refuses
+//! them within limits of time and memory, and leaves no partial files. `docs/extending.md` explains
+//! how to run more.
 #![cfg(unix)]
 
 mod change;
@@ -23,35 +23,35 @@ use std::sync::LazyLock;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// Time after which a run is interrupted, and the time that it then has to end: the tests beside it take
-/// the processors, too.
+/// Time after which a run is interrupted, and grace period after the interrupt; concurrent tests
+/// use the processors too.
 const LIMIT: Duration = Duration::from_secs(4);
 const GRACE: Duration = Duration::from_secs(30);
 
-/// KiB of address space, and blocks of 512 bytes of a file, that a run may have: 8 GiB and 200 MB.
+/// Limits of a run's address space, KiB, and of a file, blocks of 512 bytes: 8 GiB and 200 MB.
 const LIMITS: &str = "trap '' XFSZ; ulimit -c 0; ulimit -v 8388608; ulimit -f 400000; exec \"$@\"";
 
-/// Threads of a run. Each reserves address space.
+/// Number of threads of a run, each of which reserves address space.
 const THREADS: [(&str, &str); 2] = [("RAYON_NUM_THREADS", "2"), ("POLARS_MAX_THREADS", "2")];
 
-/// Names a folder for the files of runs that show a fault.
+/// Environment variable with a folder for the files of faulty runs.
 const KEEP: &str = "WARPMEM_FAULTS";
 
-/// The files of all seeds as they are.
+/// Files of all seeds, unmodified.
 static FILES: LazyLock<Vec<(String, Vec<u8>)>> = LazyLock::new(files);
 
-/// How a run ended.
+/// Outcome of a run.
 #[derive(Debug)]
 struct End {
     status: ExitStatus,
     was_interrupted: bool,
-    /// It had to be killed.
+    /// Whether it had to be killed.
     was_deaf: bool,
     stderr: String,
 }
 
 proptest! {
-    // The same runs each time; PROPTEST_RNG_SEED and PROPTEST_CASES select others, and more of them.
+    // Fixed seed; PROPTEST_RNG_SEED and PROPTEST_CASES select other and more runs.
     #![proptest_config(ProptestConfig {
         cases: 48,
         max_shrink_time: 60_000,
@@ -77,7 +77,7 @@ proptest! {
     }
 }
 
-/// Writes the files, with the changes in `file` or else in the arguments; returns the arguments.
+/// Writes the files, with the mutations in `file` or else in the arguments; returns the arguments.
 fn prepare(
     bench: &Bench,
     command: &str,
@@ -101,7 +101,7 @@ fn prepare(
     lines.split(|&byte| byte == b'\n').map(argument).collect()
 }
 
-/// An argument that a process can have, and that leads nowhere else.
+/// Converts bytes to an argument that a process can have and that cannot leave the directory.
 fn argument(bytes: &[u8]) -> OsString {
     let bytes = bytes.iter().filter(|&&byte| byte != 0);
     OsString::from_vec(bytes.map(|&byte| if byte == b'/' { b'_' } else { byte }).collect())
@@ -129,7 +129,7 @@ fn run(bench: &Bench, arguments: &[OsString]) -> End {
     End { status, was_interrupted, was_deaf: ended.is_none(), stderr: text(&mut said) }
 }
 
-/// Waits for the end of a process; none if it takes longer.
+/// Waits for the end of a process; none on timeout.
 fn wait(child: &mut Child, limit: Duration) -> Option<ExitStatus> {
     let start = Instant::now();
     while start.elapsed() < limit {
@@ -142,7 +142,7 @@ fn wait(child: &mut Child, limit: Duration) -> Option<ExitStatus> {
 }
 
 fn interrupt(child: &Child) {
-    // It may have ended in between.
+    // The process may have ended in between.
     Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
 }
 
@@ -153,17 +153,17 @@ fn text(file: &mut File) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// The status that a shell reports: 128 more than the signal that ended a process.
+/// Returns the status that a shell reports: 128 plus the signal that ended a process.
 fn status(end: &End) -> Option<i32> {
     end.status.code().or_else(|| Some(128 + end.status.signal()?))
 }
 
-/// The fault that a run shows: another status than 0, 2, 130 of an interrupted run, or 1 of a log of
-/// commands that breaks rules; a panic; a file that is not whole.
+/// Returns the fault of a run: a status other than 0, 2, 130 after an interrupt, or 1 for a log of
+/// commands that breaks rules; a panic; a partial file.
 fn fault(bench: &Bench, end: &End) -> Option<String> {
     let is_expected = match status(end) {
         Some(0 | 2) => true,
-        // A command that has nothing to clean up yet leaves the signal to the system.
+        // A command that has nothing to clean up leaves the signal to the system.
         Some(130) => end.was_interrupted,
         Some(1) => end.stderr.contains(" violations in "),
         _ => false,
@@ -180,7 +180,7 @@ fn fault(bench: &Bench, end: &End) -> Option<String> {
     unfinished(&bench.path("")).map(|name| format!("{name:?} is left"))
 }
 
-/// A file or folder below `folder` that should have got its final name or gone.
+/// Returns a file or folder below `folder` that should have been renamed or removed.
 fn unfinished(folder: &Path) -> Option<OsString> {
     fs::read_dir(folder).unwrap().map(|entry| entry.unwrap()).find_map(|entry| {
         let is_partial = entry.file_name().as_bytes().windows(7).any(|part| part == b"partial");
@@ -191,8 +191,8 @@ fn unfinished(folder: &Path) -> Option<OsString> {
     })
 }
 
-/// Keeps the files and the command line of a run that shows a fault in the folder that [`KEEP`] names.
-/// A simpler run with a fault replaces them.
+/// Keeps the files and the command line of a faulty run in the folder named by [`KEEP`]. A simpler
+/// faulty run replaces them.
 fn keep(bench: &Bench, arguments: &[OsString]) {
     let Some(folder) = std::env::var_os(KEEP) else { return };
     let folder = Path::new(&folder).join(format!("fault-{}", std::process::id()));

@@ -1,4 +1,4 @@
-//! Command lines that work, and the files that they read.
+//! Valid command lines, and the files that they read.
 
 use crate::support::{Bench, repository};
 use std::fs;
@@ -6,8 +6,8 @@ use std::path::Path;
 use warpmem::dram::standard::Standard;
 use warpmem::machine::preset_text;
 
-/// A command line, with blanks between its arguments, and the file of [`files`] that is changed; empty
-/// if only the arguments are. No argument has a `/`.
+/// A command line, with blanks between its arguments, and the file of [`files`] to mutate; empty to
+/// mutate only the arguments. No argument contains `/`.
 pub const SEEDS: &[(&str, &str)] = &[
     ("run small.wmt -o made", "small.wmt"),
     ("run small.wmt --machine mine.toml --kernels", "mine.toml"),
@@ -215,7 +215,7 @@ const RESULTS: &str = r#"{"simulator": "s", "runs": [{"trace": "small", "trace_d
 "dram_bw_util_mean": 0.03, "averagemflatency": 765}, "host": {"user_s": 10.43}}]}
 "#;
 
-/// The files of all seeds: path below the working directory, and content.
+/// Returns the files of all seeds: path below the working directory, and content.
 pub fn files() -> Vec<(String, Vec<u8>)> {
     let addresses: String = (1..=32u64).map(|lane| format!("{:#x} ", lane << 7)).collect();
     let log = format!("{LOG}{addresses}\n");
@@ -247,7 +247,7 @@ pub fn files() -> Vec<(String, Vec<u8>)> {
     texts.into_iter().chain(made_by_the_program()).collect()
 }
 
-/// A trace, a log of DRAM commands, and a directory of results.
+/// Makes a trace, a log of DRAM commands, and a directory of results.
 fn made_by_the_program() -> Vec<(String, Vec<u8>)> {
     let bench = Bench::new();
     bench.generate("vecadd", &[("n", "2^8")], "small.wmt");
@@ -258,7 +258,7 @@ fn made_by_the_program() -> Vec<(String, Vec<u8>)> {
     files
 }
 
-/// Adds every file below `folder`, whose own path is `prefix`.
+/// Collects every file below `folder`, whose own path is `prefix`.
 fn collect(folder: &Path, prefix: &str, files: &mut Vec<(String, Vec<u8>)>) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();

@@ -10,13 +10,13 @@ use super::{Chart, frame, label};
 use anyhow::bail;
 use std::collections::HashSet;
 
-/// The smallest width of a box, points.
+/// Smallest width of a box, points.
 const LEAST: f64 = 3.4;
 const TICKS: usize = 5;
-/// Radius of the greatest value's dot.
+/// Radius of the dot at the maximum.
 const DOT: f64 = 0.9;
 
-/// One distribution.
+/// A distribution.
 struct Distribution {
     category: usize,
     series: usize,
@@ -59,7 +59,7 @@ pub fn draw(chart: &Chart, kind: &Boxes) -> anyhow::Result<Drawing> {
     layout.finish(canvas, kind.reference)
 }
 
-/// The rows whose percentiles can all be drawn.
+/// Collects the rows whose percentiles can all be drawn.
 fn boxes(
     chart: &Chart,
     kind: &Boxes,

@@ -8,9 +8,9 @@ use quick_xml::events::{BytesEnd, BytesStart, BytesText, Event};
 use std::borrow::Cow;
 use std::io;
 
-/// Points of an inch.
+/// Points per inch.
 const INCH: f64 = 72.0;
-/// Pixels of an inch in an SVG (CSS).
+/// Pixels per inch in an SVG (CSS).
 pub const CSS_INCH: f64 = 96.0;
 
 /// Colours of axes and text, of grid lines, and of marks that belong to no series.
@@ -40,7 +40,7 @@ impl Rect {
     }
 }
 
-/// How a shape is painted.
+/// Style of a shape.
 #[derive(Clone, Debug)]
 pub struct Paint {
     fill: Cow<'static, str>,
@@ -67,7 +67,7 @@ impl Paint {
     }
 }
 
-/// Which point of a text is at its position.
+/// Point of a text that is placed at its position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Anchor {
     Start,
@@ -75,7 +75,7 @@ pub enum Anchor {
     End,
 }
 
-/// A text in one line.
+/// A single-line text.
 #[derive(Clone, Debug)]
 pub struct Text<'a> {
     pub text: &'a str,
@@ -83,7 +83,7 @@ pub struct Text<'a> {
     pub at: (f64, f64),
     pub anchor: Anchor,
     pub size: f64,
-    /// Degrees clockwise around `at`.
+    /// Rotation in degrees clockwise around `at`.
     pub turn: f64,
     pub colour: &'static str,
 }
@@ -115,13 +115,13 @@ pub struct Drawing {
 }
 
 impl Drawing {
-    /// Whether it takes more than a column of its format.
+    /// Returns whether the drawing is wider than a column of its format.
     pub fn is_wide(&self, format: Format) -> bool {
         self.size.0 > format.width(false)
     }
 }
 
-/// The document; ids in it begin with the chart's name.
+/// An SVG document under construction; its ids begin with the chart's name.
 pub struct Canvas {
     writer: Writer<Vec<u8>>,
     name: String,
@@ -129,8 +129,8 @@ pub struct Canvas {
 }
 
 impl Canvas {
-    /// A white page of this size, described by the chart's title and caption. `looks` are the fills
-    /// of the series in use.
+    /// Makes a white page of the given size, described by the chart's title and caption. `looks`
+    /// are the fills of the series in use.
     pub fn new(chart: &Chart, size: (f64, f64), looks: usize) -> Canvas {
         let mut canvas =
             Canvas::page(chart.format, [&chart.name, &chart.title, &chart.caption], size);
@@ -140,7 +140,7 @@ impl Canvas {
         canvas
     }
 
-    /// A white page of this size.
+    /// Makes a white page of the given size.
     pub fn page(
         format: Format,
         [name, title, caption]: [&str; 3],
@@ -164,16 +164,16 @@ impl Canvas {
         canvas
     }
 
-    /// The whole document.
+    /// Returns the complete document.
     pub fn finish(mut self) -> anyhow::Result<Drawing> {
         self.close("svg");
         let svg = String::from_utf8(self.writer.into_inner())? + "\n";
         Ok(Drawing { svg, size: self.size })
     }
 
-    /// Places a whole document on the page with its top left corner at this point.
+    /// Embeds a whole document with its top left corner at the given point.
     pub fn embed(&mut self, drawing: &Drawing, (x, y): (f64, f64)) {
-        // The size of a document is in inches; inside another document it must be in pixels.
+        // A document states its size in inches; embedded in another one it must be in pixels.
         let scale = number(INCH / CSS_INCH);
         let place = format!("translate({} {}) scale({scale})", number(x), number(y));
         self.open("g", &[("transform", place)]);
@@ -181,7 +181,7 @@ impl Canvas {
         self.close("g");
     }
 
-    /// The fill of a series: its colour, hatched.
+    /// Returns the fill of a series: its colour, hatched.
     pub fn fill_of(&self, number: usize) -> Paint {
         match look::hatch(number) {
             Hatch::None => Paint::fill(look::colour(number)),
@@ -210,7 +210,7 @@ impl Canvas {
         self.path(&[from, to], false, paint, None);
     }
 
-    /// A line through points; a closed one returns to the first.
+    /// Draws a path through points; a closed one returns to the first.
     pub fn path(
         &mut self,
         points: &[(f64, f64)],
@@ -226,10 +226,10 @@ impl Canvas {
         self.element(name, &attributes, tip);
     }
 
-    /// Writes a text; `tip` is the full text if this is an abbreviation.
+    /// Writes a text; `tip` is the full text of an abbreviation.
     pub fn text(&mut self, text: &Text, tip: Option<&str>) {
         let (x, y) = text.at;
-        // Below the line through `at`, in the turned direction.
+        // Below the line through `at`, in the rotated direction.
         let (sine, cosine) = text.turn.to_radians().sin_cos();
         let drop = MIDDLE * text.size;
         let (x, y) = (x - sine * drop, y + cosine * drop);
@@ -256,7 +256,7 @@ impl Canvas {
         self.close("text");
     }
 
-    /// A pattern of white lines on a series' colour.
+    /// Defines a pattern of white lines on a series' colour.
     fn hatch(&mut self, series: usize) {
         let hatch = look::hatch(series);
         let Some(&(_, tile, lines)) = HATCHES.iter().find(|(known, ..)| *known == hatch) else {
@@ -336,20 +336,20 @@ fn painted(attributes: &mut Vec<Attribute>, paint: &Paint) {
     }
 }
 
-/// A coordinate, to a hundredth of a point.
+/// Formats a coordinate, to a hundredth of a point.
 fn number(value: f64) -> String {
     let rounded = (value * 100.0).round() / 100.0;
     // Minus zero is zero.
     format!("{}", rounded + 0.0)
 }
 
-/// Without the characters that XML cannot contain.
+/// Removes the characters that XML cannot contain.
 fn printable(text: &str) -> String {
     let is_allowed = |c: &char| matches!(c, '\t' | '\n' | ' '..='\u{fffd}' | '\u{10000}'..);
     text.chars().filter(is_allowed).collect()
 }
 
-/// A prefix and a name as the beginning of an id.
+/// Combines a prefix and a name into the beginning of an id.
 fn identifier(prefix: &str, name: &str) -> String {
     let keep = |c: char| if c.is_ascii_alphanumeric() || c == '-' || c == '_' { c } else { '-' };
     format!("{prefix}-{}", name.chars().map(keep).collect::<String>())

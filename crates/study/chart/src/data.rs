@@ -1,4 +1,4 @@
-//! A chart's columns as text and numbers.
+//! The columns of a chart as text and numbers.
 
 use super::axis::Axis;
 use super::scale::Scale;
@@ -8,8 +8,7 @@ use std::fmt::Write as _;
 use warpmem_analysis::polars::prelude::{Column, DataFrame, DataType};
 use warpmem_params::nearest;
 
-/// The distinct texts of a column in the order of their first appearance, and the index of each
-/// row's text.
+/// Distinct texts of a column in order of first appearance, and the index of each row's text.
 #[derive(Clone, Debug, Default)]
 pub struct Keys {
     pub names: Vec<String>,
@@ -17,7 +16,7 @@ pub struct Keys {
 }
 
 impl Keys {
-    /// The keys of a column; null is `none`.
+    /// Collects the keys of a column; null is `none`.
     pub fn of(frame: &DataFrame, name: &str) -> anyhow::Result<Keys> {
         let texts = column(frame, name)?.cast(&DataType::String)?;
         let mut keys = Keys::default();
@@ -33,7 +32,7 @@ impl Keys {
         Ok(keys)
     }
 
-    /// The keys of a column, or a single nameless key for all rows.
+    /// Collects the keys of a column, or a single unnamed key for all rows.
     pub fn of_any(frame: &DataFrame, name: Option<&str>) -> anyhow::Result<Keys> {
         match name {
             Some(name) => Keys::of(frame, name),
@@ -41,7 +40,7 @@ impl Keys {
         }
     }
 
-    /// The keys of a column, with numbers sorted.
+    /// Collects the keys of a column, with numbers sorted.
     pub fn sorted(frame: &DataFrame, name: &str) -> anyhow::Result<Keys> {
         let mut keys = Keys::of(frame, name)?;
         if column(frame, name)?.dtype().is_primitive_numeric() {
@@ -53,7 +52,7 @@ impl Keys {
         Ok(keys)
     }
 
-    /// Reorders the keys: `order` lists their old numbers.
+    /// Reorders the keys; `order` lists their old indices.
     pub fn reorder(&mut self, order: &[usize]) {
         let mut places = vec![0; order.len()];
         for (place, &key) in order.iter().enumerate() {
@@ -64,7 +63,7 @@ impl Keys {
     }
 }
 
-/// For each first key, the second keys in its rows, in order.
+/// Returns, for each first key, the second keys that share a row with it, in order.
 pub fn pairs(first: &Keys, second: &Keys) -> Vec<Vec<usize>> {
     let mut pairs = vec![BTreeSet::new(); first.names.len()];
     for (&one, &other) in first.of.iter().zip(&second.of) {
@@ -73,7 +72,7 @@ pub fn pairs(first: &Keys, second: &Keys) -> Vec<Vec<usize>> {
     pairs.into_iter().map(|of| of.into_iter().collect()).collect()
 }
 
-/// The values of a column as `axis` shows them; none for values that cannot be drawn.
+/// Returns the values of a column as `axis` shows them; none for values that cannot be drawn.
 pub fn values(frame: &DataFrame, name: &str, axis: &Axis) -> anyhow::Result<Vec<Option<f64>>> {
     let column = column(frame, name)?;
     let is_number = column.dtype().is_primitive_numeric() || *column.dtype() == DataType::Null;
@@ -86,7 +85,7 @@ pub fn values(frame: &DataFrame, name: &str, axis: &Axis) -> anyhow::Result<Vec<
     Ok(numbers.f64()?.iter().map(shown).collect())
 }
 
-/// The texts of a column, none for rows without one; all none without a column.
+/// Returns the texts of a column, none where null; all none without a column.
 pub fn texts(frame: &DataFrame, name: Option<&str>) -> anyhow::Result<Vec<Option<String>>> {
     let Some(name) = name else { return Ok(vec![None; frame.height()]) };
     let texts = column(frame, name)?.cast(&DataType::String)?;
@@ -105,7 +104,7 @@ fn column<'a>(frame: &'a DataFrame, name: &str) -> anyhow::Result<&'a Column> {
     })
 }
 
-/// The note under a chart if values of these axes are missing.
+/// Composes the note under a chart with missing values on these axes.
 pub fn note(missing: usize, all: usize, axes: &[&Axis]) -> Option<String> {
     match axes.iter().any(|axis| axis.scale == Scale::Log) {
         true => note_of(missing, all, "missing or not above 0"),
@@ -113,7 +112,7 @@ pub fn note(missing: usize, all: usize, axes: &[&Axis]) -> Option<String> {
     }
 }
 
-/// The note under a chart if some of `all` values are `what`.
+/// Composes the note under a chart if `lacking` of `all` values are `what`.
 pub fn note_of(lacking: usize, all: usize, what: &str) -> Option<String> {
     let are = if lacking == 1 { "is" } else { "are" };
     (lacking > 0).then(|| format!("{lacking} of {all} values {are} {what}"))

@@ -5,13 +5,13 @@ use std::fs;
 use std::path::Path;
 use warpmem_support::files::staged;
 
-/// Whether a drawing at `path` is a PNG.
+/// Returns whether the path names a PNG.
 pub fn is_png(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("png"))
 }
 
 /// Writes an SVG document to `path`, or a PNG of 300 dots per inch if the name ends in `.png`. The
-/// file gets its name only when it is complete.
+/// file appears under its name only once complete.
 ///
 /// # Errors
 /// If the document cannot be drawn, or the file cannot be written.

@@ -1,32 +1,32 @@
 //! The font of PNGs, and the widths of its characters.
 //!
-//! An SVG asks for this font first, then for narrower ones: text that fits here fits there.
+//! An SVG requests this font first, then narrower ones: text that fits here fits there.
 
 use notosans::REGULAR_TTF;
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 use ttf_parser::Face;
 
-/// The families that an SVG asks for; the viewer uses the first that it has.
+/// Font families of an SVG, in order of preference.
 pub const FAMILIES: &str = "Noto Sans, Arial, Helvetica, Liberation Sans, sans-serif";
 
-/// Text heights in points, readable if a chart is printed at its own width.
+/// Text heights in points, legible if a chart is printed at its own width.
 pub const LABEL: f64 = 7.0;
 pub const TITLE: f64 = 7.5;
 
-/// Distance between lines, as a multiple of the text height.
+/// Line spacing, as a multiple of the text height.
 pub const LINE: f64 = 1.3;
 
 /// Height of the middle of digits above the baseline, as a multiple of the text height.
 pub const MIDDLE: f64 = 0.36;
 
-/// Width of a character that the font lacks, as a multiple of the text height: that of a wide
+/// Width of a character missing from the font, as a multiple of the text height: that of a wide
 /// character.
 const UNKNOWN: f64 = 1.0;
 
 static FACE: LazyLock<Option<Face<'static>>> = LazyLock::new(|| Face::parse(REGULAR_TTF, 0).ok());
 
-/// Width of a text in one line, in the unit of `size`.
+/// Returns the width of a single-line text, in the unit of `size`.
 pub fn width(text: &str, size: f64) -> f64 {
     size * text.chars().map(advance).sum::<f64>()
 }
@@ -37,20 +37,20 @@ fn advance(character: char) -> f64 {
     glyph.map_or(UNKNOWN, |advance| f64::from(advance) / f64::from(face.units_per_em()))
 }
 
-/// The characters of a text that the font lacks, each once; a PNG shows boxes instead.
+/// Returns the distinct characters of a text that the font lacks; a PNG shows boxes instead.
 pub fn lacking(text: &str) -> BTreeSet<char> {
     let Some(face) = &*FACE else { return BTreeSet::new() };
     let is_lacking = |c: &char| !c.is_control() && face.glyph_index(*c).is_none();
     text.chars().filter(is_lacking).collect()
 }
 
-/// The text, or as much of its two ends as fits in `room`, joined by `…`.
+/// Shortens the text to `room`: its beginning and end, joined by `…`.
 pub fn fit(text: &str, size: f64, room: f64) -> String {
     if width(text, size) <= room {
         return text.to_owned();
     }
     let characters: Vec<char> = text.chars().collect();
-    // One character more from the beginning than from the end, because names differ at both.
+    // The beginning keeps one character more than the end; names differ at both ends.
     let cut = |kept: usize| {
         let (head, tail) = (kept.div_ceil(2), kept / 2);
         let ends = [&characters[..head], &['…'], &characters[characters.len() - tail..]];
@@ -60,7 +60,7 @@ pub fn fit(text: &str, size: f64, room: f64) -> String {
     cut((0..characters.len()).rev().find(fits).unwrap_or(0))
 }
 
-/// Breaks the text into lines of whole words that fit in `room`; longer words are cut.
+/// Breaks the text into lines of whole words that fit in `room`; longer words are truncated.
 pub fn wrap(text: &str, size: f64, room: f64) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split(' ') {
@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_font_has_what_charts_write() {
+    fn the_font_covers_the_characters_of_charts() {
         for character in "0123456789×·µ−–…≤%()/,.".chars() {
             let face = FACE.as_ref().expect("the font is sound");
             assert!(face.glyph_index(character).is_some(), "{character}");
@@ -89,13 +89,13 @@ mod tests {
     }
 
     #[test]
-    fn letters_that_the_font_lacks_are_known() {
+    fn characters_missing_from_the_font_are_reported() {
         assert!(lacking("<svg>\n\tgraph-é-ж-λ…</svg>").is_empty());
         assert_eq!(lacking("数-日本 日").into_iter().collect::<String>(), "数日本");
     }
 
     #[test]
-    fn a_long_text_keeps_its_ends() {
+    fn truncation_keeps_both_ends_of_a_text() {
         assert_eq!(fit("short", 7.0, 100.0), "short");
         let text = fit("a-long-name-of-a-workload-with-an-end", 7.0, 60.0);
         assert!(
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_have_whole_words() {
+    fn wrapping_keeps_words_whole() {
         assert_eq!(wrap("row hits over fr-fcfs", 7.0, 1000.0), ["row hits over fr-fcfs"]);
         let room = width("hits over", 7.0);
         assert_eq!(wrap("row hits over fr", 7.0, room), ["row hits", "over fr"]);

@@ -1,4 +1,4 @@
-//! The surroundings of marks: axes with their titles, grids, notes.
+//! Axes with their titles, grids, and notes around the marks.
 
 use super::Chart;
 use super::axis::Axis;
@@ -6,16 +6,16 @@ use super::canvas::{Anchor, Canvas, Drawing, GREY, GRID, INK, Paint, Rect, THIN,
 use super::font::{self, LABEL, LINE, TITLE};
 use super::scale::Span;
 
-/// Margins of a chart.
+/// Margin of a chart, points.
 pub const EDGE: f64 = 2.0;
-/// Length of the lines at ticks, and room between them and their labels.
+/// Length of tick lines, and gap between them and their labels.
 pub const TICK: f64 = 2.5;
 pub const GAP: f64 = 2.0;
 /// Height of a line of labels, and of a title.
 pub const LABEL_LINE: f64 = LINE * LABEL;
 pub const TITLE_LINE: f64 = LINE * TITLE;
 
-/// An empty chart with a text that says so.
+/// Draws an empty chart with a text that states there is no data.
 pub fn nothing(chart: &Chart) -> anyhow::Result<Drawing> {
     let (width, height) = (chart.format.width(false), 60.0);
     let mut canvas = Canvas::new(chart, (width, height), 0);
@@ -27,18 +27,18 @@ pub fn nothing(chart: &Chart) -> anyhow::Result<Drawing> {
     canvas.finish()
 }
 
-/// The title of an axis of length `room`, in lines of whole words if they fit.
+/// Returns the title of an axis of length `room`, in lines of whole words if they fit.
 pub fn title_lines(axis: &Axis, room: f64) -> Vec<String> {
     font::wrap(&axis.title(), TITLE, room)
 }
 
-/// Width of a vertical axis of this height with its labels.
+/// Returns the width of a vertical axis of the given height with its labels.
 pub fn y_axis_width(axis: &Axis, span: &Span, height: f64) -> f64 {
     let widest = span.ticks.iter().map(|tick| font::width(&tick.1, LABEL)).fold(0.0, f64::max);
     title_lines(axis, height).len() as f64 * TITLE_LINE + GAP + widest + GAP + TICK
 }
 
-/// Horizontal grid lines at the ticks of a vertical axis.
+/// Draws horizontal grid lines at the ticks of a vertical axis.
 pub fn y_grid(canvas: &mut Canvas, span: &Span, plot: &Rect) {
     for (tick, _) in &span.ticks {
         let y = y_at(span, plot, *tick);
@@ -46,7 +46,7 @@ pub fn y_grid(canvas: &mut Canvas, span: &Span, plot: &Rect) {
     }
 }
 
-/// A vertical axis at the left of `plot`: its line, its ticks and their labels.
+/// Draws a vertical axis at the left of `plot`: its line, its ticks and their labels.
 pub fn y_ticks(canvas: &mut Canvas, span: &Span, plot: &Rect) {
     let ink = Paint::stroke(INK, THIN);
     canvas.line((plot.left, plot.top), (plot.left, plot.bottom()), &ink);
@@ -61,7 +61,7 @@ pub fn y_ticks(canvas: &mut Canvas, span: &Span, plot: &Rect) {
     }
 }
 
-/// The turned title of a vertical axis, centred on `plot`; its lines begin at `left`.
+/// Draws the rotated title of a vertical axis, centred on `plot`; its lines begin at `left`.
 pub fn y_title(canvas: &mut Canvas, axis: &Axis, left: f64, plot: &Rect, room: f64) {
     let whole = axis.title();
     for (number, line) in title_lines(axis, room).iter().enumerate() {
@@ -71,17 +71,17 @@ pub fn y_title(canvas: &mut Canvas, axis: &Axis, left: f64, plot: &Rect, room: f
     }
 }
 
-/// Position of a value on the vertical axis of `plot`.
+/// Returns the position of a value on the vertical axis of `plot`.
 pub fn y_at(span: &Span, plot: &Rect, value: f64) -> f64 {
     plot.bottom() - span.place(value) * plot.height
 }
 
-/// Position of a value on the horizontal axis of `plot`.
+/// Returns the position of a value on the horizontal axis of `plot`.
 pub fn x_at(span: &Span, plot: &Rect, value: f64) -> f64 {
     plot.left + span.place(value) * plot.width
 }
 
-/// A dashed reference line across `plot` at a value.
+/// Draws a dashed reference line across `plot` at a value.
 pub fn reference(canvas: &mut Canvas, span: &Span, plot: &Rect, value: f64) {
     if (span.low..=span.high).contains(&value) {
         let y = y_at(span, plot, value);
@@ -89,12 +89,12 @@ pub fn reference(canvas: &mut Canvas, span: &Span, plot: &Rect, value: f64) {
     }
 }
 
-/// Height of the note below the chart.
+/// Returns the height of the note below the chart.
 pub fn note_height(note: Option<&str>) -> f64 {
     if note.is_some() { LABEL_LINE } else { 0.0 }
 }
 
-/// Draws the note in the last line of a page of this size.
+/// Draws the note in the last line of a page of the given size.
 pub fn note(canvas: &mut Canvas, note: Option<&str>, (width, height): (f64, f64)) {
     if let Some(note) = note {
         let text = font::fit(note, LABEL, width - 2.0 * EDGE);

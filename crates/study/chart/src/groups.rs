@@ -11,24 +11,24 @@ use std::f64::consts::FRAC_1_SQRT_2;
 
 /// Height of a row without its labels, in print.
 const HEIGHT: f64 = 112.0;
-/// Room between rows.
+/// Gap between rows.
 const BETWEEN: f64 = 6.0;
-/// Room between groups, as a multiple of the width of a mark.
+/// Gap between groups, as a multiple of the mark width.
 const APART: f64 = 1.0;
-/// Room before the separate categories, as a multiple of the width of a group.
+/// Gap before the separated categories, as a multiple of the group width.
 const SET_APART: f64 = 0.35;
-/// The widest mark.
+/// Largest width of a mark.
 const WIDEST: f64 = 22.0;
-/// Names of categories are cut to this width if they are turned.
+/// Maximum width of rotated category names.
 const LONGEST: f64 = 80.0;
-/// Names of marks are cut to this width.
+/// Maximum width of mark names.
 const LONGEST_SLOT: f64 = 52.0;
-/// A name is not cut to save less than this.
+/// Smallest saving for which a name is truncated.
 const ROUNDING: f64 = 0.5;
-/// Distance between the lines of two turned names.
+/// Distance between two rotated names.
 const PITCH: f64 = 1.2 * LABEL;
 
-/// The categories and the axis of a chart of groups.
+/// Categories and axis of a chart of groups.
 pub struct Groups<'a> {
     pub format: Format,
     /// Categories, abbreviated and in full; the last `set_apart` are separated from the others.
@@ -37,16 +37,16 @@ pub struct Groups<'a> {
     pub set_apart: usize,
     /// Names of all marks.
     pub slots: &'a [String],
-    /// The marks of each category, by their indices among the names; they are drawn without gaps.
+    /// Marks of each category, as indices into the names, drawn without gaps.
     pub marks: Vec<Vec<usize>>,
     /// Whether names are written below the marks.
     pub are_slots_named: bool,
-    /// Smallest width of a mark; the chart takes a page and several rows if that is needed.
+    /// Smallest width of a mark; the chart takes a page and several rows if needed.
     pub least: f64,
     pub axis: &'a Axis,
     pub span: Span,
     pub legend: Legends<'a>,
-    /// Room above the marks.
+    /// Headroom above the marks.
     pub headroom: f64,
     /// Title of the categories.
     pub title: Option<&'a str>,
@@ -65,9 +65,9 @@ pub struct Layout<'a> {
     size: (f64, f64),
     legend: Legend,
     rows: Vec<Rect>,
-    /// Categories of a row.
+    /// Categories per row.
     per_row: usize,
-    /// Width of a group including the room around it.
+    /// Width of a group including the gap around it.
     pitch: f64,
     /// Width of a mark.
     slot: f64,
@@ -76,14 +76,14 @@ pub struct Layout<'a> {
     slot_height: f64,
 }
 
-/// The names of categories as written.
+/// Names of categories as written.
 struct Names {
     texts: Vec<String>,
     turn: f64,
     height: f64,
 }
 
-/// The position of a mark.
+/// Position of a mark.
 #[derive(Clone, Copy, Debug)]
 pub struct Slot {
     pub row: usize,
@@ -105,7 +105,7 @@ impl<'a> Groups<'a> {
         let rows = self.rows(width - left - EDGE);
         let per_row = self.categories.len().div_ceil(rows);
         let pitch = |left: f64| (width - left - EDGE) / self.units(per_row);
-        // Room for names at the left makes groups narrower, which moves them further left.
+        // Names on the left narrow the groups, which moves them further left.
         for _ in 0..4 {
             left = left.max(self.overhang(pitch(left), per_row) + EDGE);
         }
@@ -142,7 +142,7 @@ impl<'a> Groups<'a> {
         }
     }
 
-    /// Height of a row without its labels.
+    /// Returns the height of a row without its labels.
     fn height(&self) -> f64 {
         self.format.height(HEIGHT)
     }
@@ -151,24 +151,24 @@ impl<'a> Groups<'a> {
         frame::y_axis_width(self.axis, &self.span, self.height())
     }
 
-    /// Marks of the largest group.
+    /// Returns the number of marks of the largest group.
     fn most_marks(&self) -> f64 {
         self.marks.iter().map(Vec::len).max().unwrap_or(0) as f64
     }
 
-    /// Groups per row, including the separation.
+    /// Returns the number of groups per row, including the separation.
     fn units(&self, per_row: usize) -> f64 {
         per_row as f64 + if self.set_apart > 0 { SET_APART } else { 0.0 }
     }
 
-    /// Rows in which marks and names have enough room.
+    /// Returns the number of rows that gives marks and names enough room.
     fn rows(&self, room: f64) -> usize {
         let least = (self.most_marks() + APART) * self.least;
         let most = (room / least.max(PITCH) - SET_APART).floor().max(1.0) as usize;
         self.categories.len().div_ceil(most)
     }
 
-    /// How names are turned: not at all if they fit, otherwise a little, otherwise upright.
+    /// Returns the rotation of names: none if they fit, otherwise slanted, otherwise upright.
     fn turn(&self, pitch: f64) -> f64 {
         let fits = self.categories.iter().all(|name| font::width(name, LABEL) <= pitch - GAP);
         match pitch {
@@ -183,7 +183,7 @@ impl<'a> Groups<'a> {
         label::short(named).iter().map(|name| font::fit(name, LABEL, LONGEST_SLOT)).collect()
     }
 
-    /// Room that turned names need to the left of a row's first group.
+    /// Returns the space that rotated names need to the left of a row's first group.
     fn overhang(&self, pitch: f64, per_row: usize) -> f64 {
         if self.turn(pitch) != -45.0 {
             return 0.0;
@@ -221,7 +221,7 @@ fn widest(texts: &[String]) -> f64 {
 }
 
 impl Layout<'_> {
-    /// A page with axes, names and legend, before its marks are drawn.
+    /// Makes a page with axes, names and legend, before its marks are drawn.
     pub fn canvas(&self, chart: &Chart, looks: usize) -> Canvas {
         let mut canvas = Canvas::new(chart, self.size, looks);
         self.legend.draw(&mut canvas, (EDGE, EDGE));
@@ -231,12 +231,12 @@ impl Layout<'_> {
         canvas
     }
 
-    /// The rows of the chart, from the top.
+    /// Returns the rows of the chart, from the top.
     pub fn plots(&self) -> &[Rect] {
         &self.rows
     }
 
-    /// Position of the mark number `slot` of a category.
+    /// Returns the position of the mark number `slot` of a category.
     pub fn slot(&self, category: usize, slot: usize) -> Slot {
         let marks = &self.groups.marks[category];
         let place = marks.iter().position(|mark| *mark == slot).unwrap_or(0) as f64;
@@ -244,12 +244,12 @@ impl Layout<'_> {
         Slot { row: category / self.per_row, left, width: self.slot }
     }
 
-    /// Position of a value, from the top of the page.
+    /// Returns the position of a value, from the top of the page.
     pub fn y(&self, row: usize, value: f64) -> f64 {
         frame::y_at(&self.groups.span, &self.rows[row], value)
     }
 
-    /// Position where bars begin.
+    /// Returns the position where bars begin.
     pub fn zero(&self, row: usize) -> f64 {
         self.y(row, self.groups.span.low.max(0.0))
     }
@@ -313,7 +313,7 @@ impl Layout<'_> {
         canvas.text(&text, (title != whole).then_some(whole));
     }
 
-    /// A line before the separate categories.
+    /// Draws a line before the separated categories.
     fn set_apart(&self, canvas: &mut Canvas) {
         let first = self.groups.categories.len() - self.groups.set_apart;
         if self.groups.set_apart == 0 || first == 0 || first.is_multiple_of(self.per_row) {

@@ -13,21 +13,21 @@ use colorous::VIRIDIS;
 use std::collections::BTreeMap;
 
 const TICKS: usize = 5;
-/// Smallest width and the range of heights of a map; cells are square if that fits.
+/// Smallest width and range of heights of a map; cells are square if possible.
 const LEAST: f64 = 84.0;
 const HEIGHTS: (f64, f64) = (44.0, 130.0);
 const BESIDE: usize = 5;
-/// With more columns of cells than this a map takes a page.
+/// Columns of cells above which a map takes a page.
 const MANY: usize = 48;
-/// Room between maps, and before the colour bar.
+/// Gap between maps, and before the colour bar.
 const BETWEEN: f64 = 8.0;
 const BEFORE_BAR: f64 = 8.0;
 /// Width of the colour bar, and the number of its colours.
 const BAR: f64 = 7.0;
 const SHADES: usize = 64;
-/// Most cells of a map with their values written in them.
+/// Largest number of cells of a map with values written in them.
 const WRITTEN: usize = 64;
-/// Names along the axes are cut to this width.
+/// Maximum width of names along the axes.
 const LONGEST: f64 = 64.0;
 /// Overlap of neighbouring cells, points.
 const GROWN: f64 = 0.12;
@@ -87,7 +87,7 @@ impl Cells {
     }
 }
 
-/// The names along an axis; only every n-th is written.
+/// Names along an axis; only every n-th is written.
 struct Names {
     texts: Vec<String>,
     every: usize,
@@ -195,7 +195,7 @@ impl Layout {
             );
             canvas.rect(&grown(cell), &Paint::fill(shade(place)), Some(&tip));
             if are_written {
-                // Where there are marks, the middle of a cell is left to them.
+                // With marks, the middle of a cell stays free for them.
                 let (at, anchor) = match kind.marks.is_empty() {
                     true => ((left + width / 2.0, top + height / 2.0), Anchor::Middle),
                     false => ((left + GAP, top + LABEL_LINE / 2.0 + GAP), Anchor::Start),
@@ -244,7 +244,7 @@ impl Layout {
         }
     }
 
-    /// Draws the points of the first map; those that would hide each other are moved up.
+    /// Draws the points of the first map; overlapping points are moved up.
     fn draw_marks(&self, canvas: &mut Canvas, kind: &HeatMap, cells: &Cells) {
         let area = &self.maps[0];
         let width = area.width / cells.columns.names.len() as f64;
@@ -283,7 +283,7 @@ impl Layout {
             canvas.line((bar.right(), y), (bar.right() + TICK, y), &Paint::stroke(INK, THIN));
             canvas.text(&Text::new(label, (bar.right() + TICK + GAP, y), Anchor::Start), None);
         }
-        // A long title may be longer than the bar, but must not reach below the maps.
+        // A title may be longer than the bar, but must not extend below the maps.
         let end = self.maps[self.maps.len() - 1].bottom();
         let title = font::fit(&axis.title(), TITLE, end - EDGE);
         let half = font::width(&title, TITLE) / 2.0;
@@ -306,8 +306,8 @@ impl Layout {
 }
 
 impl Names {
-    /// Names below cells of this width: horizontal, every n-th; upright if they are not all numbers
-    /// and fit so.
+    /// Names along the horizontal axis below cells of the given width: horizontal, every n-th;
+    /// upright if not all are numbers and they fit upright.
     fn across(texts: Vec<String>, cell: f64) -> Names {
         let every = ((widest(&texts) + 2.0 * GAP) / cell).ceil().max(1.0) as usize;
         let are_numbers = texts.iter().all(|text| text.parse::<f64>().is_ok());
@@ -333,14 +333,14 @@ fn widest(texts: &[String]) -> f64 {
     texts.iter().map(|text| font::width(text, LABEL)).fold(0.0, f64::max)
 }
 
-/// Slightly larger, so that no gaps are visible between adjacent cells.
+/// Enlarges a cell slightly, so that no gaps are visible between adjacent cells.
 fn grown(cell: Rect) -> Rect {
     let Rect { left, top, width, height } = cell;
     Rect { left, top: top - GROWN, width: width + GROWN, height: height + GROWN }
 }
 
-/// From dark for the least to light for the greatest, in steps that look even with any colour
-/// vision and in grey.
+/// Returns a shade from dark for the minimum to light for the maximum, in steps that look even with
+/// any colour vision and in grey.
 fn shade(place: f64) -> String {
     format!("#{:x}", VIRIDIS.eval_continuous(place))
 }

@@ -1,11 +1,11 @@
-//! How a chart's data are drawn, and which of their columns are what.
+//! Kinds of charts, and the columns that each draws.
 //!
-//! Categories, series, panels and the like are columns of any type, shown as text in the order of
-//! their first appearance; values are numeric columns.
+//! Categories, series and panels are columns of any type, shown as text in the order of first
+//! appearance; values are numeric columns.
 
 use super::axis::Axis;
 
-/// How to draw the data of a chart.
+/// Kind of chart.
 #[derive(Clone, Debug)]
 pub enum Kind {
     Bars(Bars),
@@ -17,7 +17,7 @@ pub enum Kind {
     HeatMap(HeatMap),
 }
 
-/// Bars side by side: a group for each category, in it a bar for each series.
+/// Grouped bars: a group for each category, and in it a bar for each series.
 #[derive(Clone, Debug)]
 pub struct Bars {
     pub(super) category: String,
@@ -33,7 +33,7 @@ pub struct Bars {
 }
 
 impl Bars {
-    /// Bars as high as `value`.
+    /// Makes bars of height `value`.
     pub fn new(
         category: impl Into<String>,
         series: impl Into<String>,
@@ -55,39 +55,39 @@ impl Bars {
         }
     }
 
-    /// Draws horizontal bars, with their categories' full names at the left and their values at
-    /// their ends: for few bars with long names.
+    /// Draws horizontal bars, with the full names of categories on the left and values at the bar
+    /// ends: for few bars with long names.
     pub fn horizontal(mut self) -> Bars {
         self.are_horizontal = true;
         self
     }
 
-    /// Draws a whisker over each bar whose row has values in these columns: from the least to the
-    /// greatest of the values whose mean the bar is. Horizontal bars have none.
+    /// Draws a whisker over each bar whose row has values in these columns: the minimum and maximum
+    /// of the values averaged by the bar. Horizontal bars have none.
     pub fn range(mut self, least: impl Into<String>, greatest: impl Into<String>) -> Bars {
         self.range = Some([least.into(), greatest.into()]);
         self
     }
 
-    /// Title of the categories, written below them.
+    /// Sets the title of the categories, written below them.
     pub fn across(mut self, title: impl Into<String>) -> Bars {
         self.across = Some(title.into());
         self
     }
 
-    /// Draws every bar whole, however much longer than the others: for shares of one whole.
+    /// Draws every bar in full, however long: for shares of a whole.
     pub fn whole(mut self) -> Bars {
         self.are_whole = true;
         self
     }
 
-    /// Categories that are separated at the right end, such as means.
+    /// Separates categories such as means at the right end.
     pub fn set_apart<S: Into<String>>(mut self, categories: impl IntoIterator<Item = S>) -> Bars {
         self.set_apart = categories.into_iter().map(Into::into).collect();
         self
     }
 
-    /// A horizontal reference line at `value`, such as 1 for ratios.
+    /// Adds a horizontal reference line at `value`, such as 1 for ratios.
     pub fn reference(mut self, value: f64) -> Bars {
         self.reference = Some(value);
         self
@@ -106,7 +106,7 @@ pub struct StackedBars {
 }
 
 impl StackedBars {
-    /// A bar for each category, as high as the sum of its parts.
+    /// Makes a bar for each category, as high as the sum of its parts.
     pub fn new(
         category: impl Into<String>,
         part: impl Into<String>,
@@ -117,21 +117,21 @@ impl StackedBars {
         StackedBars { category, series: None, part, value, axis, are_shares: false }
     }
 
-    /// Several bars in a category, each named below it.
+    /// Draws several bars per category, each named below it.
     pub fn series(mut self, series: impl Into<String>) -> StackedBars {
         self.series = Some(series.into());
         self
     }
 
-    /// All bars have the same height: parts are percentages of their sum.
+    /// Scales all bars to the same height: parts are percentages of their sum.
     pub fn shares(mut self) -> StackedBars {
         self.are_shares = true;
         self
     }
 }
 
-/// Distributions by their percentiles: a box from 25 to 75 with a line at the median, whiskers from 1
-/// to 99, the greatest as a dot (as in Figs 5 and 12 of Warped-MC).
+/// Distributions by percentiles: a box from 25 to 75 with a line at the median, whiskers from 1 to
+/// 99, the maximum as a dot (as in Figs 5 and 12 of Warped-MC).
 #[derive(Clone, Debug)]
 pub struct Boxes {
     pub(super) category: String,
@@ -144,7 +144,7 @@ pub struct Boxes {
 }
 
 impl Boxes {
-    /// Boxes of the columns `METRIC_p1`, `_p25`, `_p50`, `_p75`, `_p99` and `_max`.
+    /// Makes boxes of the columns `METRIC_p1`, `_p25`, `_p50`, `_p75`, `_p99` and `_max`.
     pub fn of(
         metric: &str,
         category: impl Into<String>,
@@ -156,7 +156,7 @@ impl Boxes {
         Boxes::new(category, series, percentiles, greatest, axis)
     }
 
-    /// Boxes of columns by their names: percentiles 1, 25, 50, 75 and 99, and the greatest.
+    /// Makes boxes of the named columns: percentiles 1, 25, 50, 75 and 99, and the maximum.
     pub fn new(
         category: impl Into<String>,
         series: impl Into<String>,
@@ -168,20 +168,20 @@ impl Boxes {
         Boxes { category, series, percentiles, greatest, axis, reference: None }
     }
 
-    /// A horizontal reference line at `value`.
+    /// Adds a horizontal reference line at `value`.
     pub fn reference(mut self, value: f64) -> Boxes {
         self.reference = Some(value);
         self
     }
 }
 
-/// The share of values that are at least as large as x, as steps on logarithmic axes.
+/// Share of values greater than or equal to x, as steps on logarithmic axes.
 #[derive(Clone, Debug)]
 pub struct Tails(pub(super) Lines);
 
 impl Tails {
-    /// The tail of each series: `share` is the fraction of values of at least `x`, as
-    /// [`tail`](warpmem_analysis::tail) gives it.
+    /// Draws the tail of each series: `share` is the fraction of values of at least `x`, as
+    /// computed by [`tail`](warpmem_analysis::tail).
     pub fn new(
         x: impl Into<String>,
         share: impl Into<String>,
@@ -193,13 +193,13 @@ impl Tails {
         Tails(Lines { are_steps: true, ..lines })
     }
 
-    /// A panel for each value of `column`, all with the same axes.
+    /// Draws a panel for each value of `column`, all with the same axes.
     pub fn panels(self, column: impl Into<String>) -> Tails {
         Tails(self.0.panels(column))
     }
 }
 
-/// Points: each series has a colour and a shape.
+/// Points; each series has a colour and a shape.
 #[derive(Clone, Debug)]
 pub struct Scatter {
     pub(super) x: String,
@@ -220,7 +220,7 @@ pub(super) struct Equal {
 }
 
 impl Scatter {
-    /// A point for each row.
+    /// Draws a point for each row.
     pub fn new(
         x: impl Into<String>,
         y: impl Into<String>,
@@ -232,16 +232,16 @@ impl Scatter {
         Scatter { x, y, series, x_axis, y_axis, group: None, baseline: None, equal: None }
     }
 
-    /// One quantity, above 0, as two sides have it: both axes show the same values, with lines where both
-    /// are equal and where y is the fractions of `bands` more and less than x. Only points that are further
-    /// off than `named` are named, by their groups.
+    /// Compares a positive quantity measured by two sides: both axes show the same values, with
+    /// lines at y = x and where y deviates from x by the fractions `bands`. Only points that
+    /// deviate by more than `named` are labelled, by their groups.
     pub fn against_equal(mut self, bands: [f64; 3], named: f64) -> Scatter {
         self.equal = Some(Equal { bands, named });
         self
     }
 
-    /// Points with the same value of `column` form a group (the runs of a workload); each group is
-    /// named at one of its points.
+    /// Groups points with the same value of `column` (the runs of a workload); each group is named
+    /// at one of its points.
     pub fn group(mut self, column: impl Into<String>) -> Scatter {
         self.group = Some(column.into());
         self
@@ -254,7 +254,7 @@ impl Scatter {
     }
 }
 
-/// Lines through the points of each series, in the order of x: sweeps of a parameter, time series.
+/// Lines through the points of each series, in the order of x: parameter sweeps, time series.
 #[derive(Clone, Debug)]
 pub struct Lines {
     pub(super) x: String,
@@ -271,7 +271,7 @@ pub struct Lines {
 }
 
 impl Lines {
-    /// Lines of `y` over `x`.
+    /// Draws lines of `y` over `x`.
     pub fn new(
         x: impl Into<String>,
         y: impl Into<String>,
@@ -295,39 +295,39 @@ impl Lines {
         }
     }
 
-    /// Includes zero on the vertical axis: for quantities that are compared by size.
+    /// Includes zero on the vertical axis, for quantities compared by size.
     pub fn with_zero(mut self) -> Lines {
         self.has_zero = true;
         self
     }
 
-    /// Marks only the points for which `column` has a text, and names them by this text unless it
-    /// is empty.
+    /// Marks only the points for which `column` has a text, and labels them with it unless it is
+    /// empty.
     pub fn marks(mut self, column: impl Into<String>) -> Lines {
         self.marks = Some(column.into());
         self
     }
 
-    /// Values that are written along x instead of round numbers.
+    /// Sets the tick values along x in place of round numbers.
     pub fn ticks(mut self, ticks: impl IntoIterator<Item = (f64, String)>) -> Lines {
         self.ticks = ticks.into_iter().collect();
         self
     }
 
-    /// A panel for each value of `column`, all with the same axes.
+    /// Draws a panel for each value of `column`, all with the same axes.
     pub fn panels(mut self, column: impl Into<String>) -> Lines {
         self.panel = Some(column.into());
         self
     }
 
-    /// A horizontal reference line at `value`.
+    /// Adds a horizontal reference line at `value`.
     pub fn reference(mut self, value: f64) -> Lines {
         self.reference = Some(value);
         self
     }
 }
 
-/// Coloured cells: channels across, banks up.
+/// Coloured cells: for instance, channels horizontally and banks vertically.
 #[derive(Clone, Debug)]
 pub struct HeatMap {
     pub(super) x: String,
@@ -350,7 +350,7 @@ pub struct Mark {
 }
 
 impl HeatMap {
-    /// A cell for each row, in the colour of `value` on the scale of `colours`.
+    /// Draws a cell for each row, in the colour of `value` on the scale of `colours`.
     pub fn new(
         x: impl Into<String>,
         y: impl Into<String>,
@@ -363,13 +363,13 @@ impl HeatMap {
         HeatMap { x, y, value, x_axis, y_axis, colours, panel: None, marks: Vec::new() }
     }
 
-    /// Points on the first map.
+    /// Adds points to the first map.
     pub fn marks(mut self, marks: impl IntoIterator<Item = Mark>) -> HeatMap {
         self.marks = marks.into_iter().collect();
         self
     }
 
-    /// A map for each value of `column`, all with the same colours.
+    /// Draws a map for each value of `column`, all with the same colours.
     pub fn panels(mut self, column: impl Into<String>) -> HeatMap {
         self.panel = Some(column.into());
         self

@@ -1,7 +1,7 @@
-//! Short names of policies: `fr-fcfs(banks=stepping,picks_per_cycle=1)` is `fr-fcfs`. Policies of one name keep the
-//! parameters that distinguish them.
+//! Short names of policies: `fr-fcfs(banks=stepping,picks_per_cycle=1)` becomes `fr-fcfs`. Policies
+//! of the same name keep the parameters that distinguish them.
 
-/// The parts of a policy's text: names with slashes between, each with its parameters.
+/// Splits a policy's text into names, separated by slashes, each with its parameters.
 fn parts(text: &str) -> Vec<(&str, Vec<&str>)> {
     split(text, '/').into_iter().map(part).collect()
 }
@@ -10,7 +10,7 @@ fn part(text: &str) -> (&str, Vec<&str>) {
     let inner = text.split_once('(').and_then(|(name, rest)| Some((name, rest.strip_suffix(')')?)));
     let Some((name, parameters)) = inner else { return (text, Vec::new()) };
     let parameters = split(parameters, ',');
-    // Parentheses may contain other things, too.
+    // Parentheses may contain something other than parameters.
     match parameters.iter().all(|parameter| parameter.contains('=')) {
         true => (name, parameters),
         false => (text, Vec::new()),
@@ -31,7 +31,7 @@ fn split(text: &str, separator: char) -> Vec<&str> {
     .collect()
 }
 
-/// A short name for each name; different names stay different.
+/// Returns a short name for each name; different names stay different.
 pub fn short(names: &[String]) -> Vec<String> {
     let parsed: Vec<_> = names.iter().map(|name| parts(name)).collect();
     let bare =

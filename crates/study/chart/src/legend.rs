@@ -1,30 +1,30 @@
-//! The names of series above a chart, where they hide nothing.
+//! Names of series above a chart.
 
 use super::canvas::{Anchor, Canvas, INK, Paint, Rect, THICK, THIN, Text};
 use super::font::{self, LABEL, LINE};
 use super::{label, look, marks};
 
-/// The sample drawn before a series' name.
+/// Sample drawn before a series' name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sample {
     Bar,
     Line,
-    /// A line with many points, which has no dashes.
+    /// A line with many points, drawn without dashes.
     LongLine,
     Point,
 }
 
-/// Room between a sample and its name, and after the name.
+/// Gap between a sample and its name, and after the name.
 const GAP: f64 = 3.0;
 const BEHIND: f64 = 9.0;
-/// Room below the names.
+/// Gap below the names.
 const BELOW: f64 = 3.0;
 
 impl Sample {
     fn width(self) -> f64 {
         match self {
             Sample::Bar => 12.0,
-            // A dash is visible on both sides of the point.
+            // Long enough for a dash to be visible on both sides of the point.
             Sample::Line | Sample::LongLine => 22.0,
             Sample::Point => 5.0,
         }
@@ -46,7 +46,7 @@ struct Entry {
 }
 
 impl Legend {
-    /// For these series, numbered from 0; empty if there are fewer than two.
+    /// Lays out the names of series numbered from 0; empty for fewer than two.
     pub fn new(names: &[String], sample: Sample, width: f64) -> Legend {
         let mut legend = Legend { sample, entries: Vec::new(), lines: 0 };
         if names.len() < 2 {

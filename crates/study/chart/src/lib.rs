@@ -1,10 +1,10 @@
 //! Charts of dataframes, as SVG, PNG and CSV.
 //!
 //! A chart is drawn as SVG: text as text, a tooltip for each mark, sized in points for a column of
-//! print or in another [`Format`]. The PNG is rendered from the SVG for print. Data are in long form, one row per mark; a
-//! [`Kind`] names the columns. Nothing is distinguished by colour alone: bars are hatched, lines
-//! dashed, points shaped. Values that are null or not finite are left out, and a note under the
-//! chart gives their number.
+//! print or in another [`Format`]. The PNG is rendered from the SVG for print. Data are in long
+//! form, one row per mark; a [`Kind`] names the columns. Nothing is distinguished by colour alone:
+//! bars are hatched, lines dashed, points shaped. Values that are null or not finite are omitted,
+//! and a note under the chart states their number.
 
 mod axis;
 mod bars;
@@ -44,15 +44,15 @@ use std::path::Path;
 use warpmem_analysis::polars::prelude::DataFrame;
 use warpmem_analysis::write_csv;
 
-/// Data and how to draw them.
+/// Data and the way to draw them.
 #[derive(Clone, Debug)]
 pub struct Chart {
-    /// Stem of the files' names. The ids in the SVG begin with it, so that charts with different
+    /// Stem of the file names. The ids in the SVG begin with it, so that charts with different
     /// names can share a document.
     pub name: String,
-    /// Title for readers; not drawn, because print has captions below figures.
+    /// Title, not drawn, because figures in print have captions.
     pub title: String,
-    /// Content of the chart and its method; not drawn.
+    /// Content and method of the chart; not drawn.
     pub caption: String,
     /// One row per mark.
     pub data: DataFrame,
@@ -61,7 +61,7 @@ pub struct Chart {
 }
 
 impl Chart {
-    /// A chart as wide as a column of print if everything fits, otherwise as wide as a page.
+    /// Makes a chart as wide as a column of print if everything fits, otherwise as wide as a page.
     pub fn new(
         name: impl Into<String>,
         title: impl Into<String>,
@@ -73,8 +73,8 @@ impl Chart {
         Chart { name, title, caption, data, kind: kind.into(), format: Format::PRINT }
     }
 
-    /// The chart as an SVG document that can also be embedded in HTML. Equal charts give equal
-    /// text.
+    /// Returns the chart as an SVG document that can also be embedded in HTML. Equal charts give
+    /// equal text.
     ///
     /// # Errors
     /// If the data lack a column that the kind names, or if a column of values is not numeric.
@@ -82,7 +82,7 @@ impl Chart {
         Ok(self.drawing()?.svg)
     }
 
-    /// The chart in another format than that of print.
+    /// Draws the chart in another format than print.
     ///
     /// # Errors
     /// As [`svg`](Self::svg).
@@ -111,8 +111,8 @@ impl Chart {
         Ok(write_csv(&self.data, path)?)
     }
 
-    /// Writes `NAME.svg`, `NAME.png` and `NAME.csv` into `folder`. A file gets its name only when
-    /// it is complete. Returns the text of the SVG, which a document may embed.
+    /// Writes `NAME.svg`, `NAME.png` and `NAME.csv` into `folder`. A file appears under its name
+    /// only once complete. Returns the text of the SVG, which a document may embed.
     ///
     /// # Errors
     /// As [`svg`](Self::svg), or if a file cannot be written.

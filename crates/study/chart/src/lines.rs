@@ -11,15 +11,15 @@ use super::{Axis, Chart, frame, look, marks};
 use std::collections::{BTreeMap, HashMap};
 
 const TICKS: usize = 5;
-/// A line with more points has no marks at them.
+/// Largest number of points of a line with a mark at each.
 const MARKED: usize = 24;
-/// Lines with more points are thinner and take a page.
+/// Points above which lines are thinner and the chart takes a page.
 const LONG: usize = 240;
 const FINE: f64 = 0.7;
-/// Marks on a longer line, to distinguish it.
+/// Marks that distinguish a longer line.
 const MARKS: usize = 8;
-/// If a line has more points than this per point of width, only the first, least, greatest and last
-/// of them are drawn.
+/// Points per point of width above which only the first, minimum, maximum and last of them are
+/// drawn.
 const DENSE: f64 = 4.0;
 
 /// The points of a line, sorted by x.
@@ -27,7 +27,7 @@ type Line = Vec<Point>;
 
 struct Point {
     x: f64,
-    /// None if the value is missing.
+    /// Value; none if missing.
     y: Option<f64>,
     /// Name of its mark, if marks are named.
     name: Option<String>,
@@ -42,7 +42,7 @@ impl Point {
 pub fn draw(chart: &Chart, kind: &Lines) -> anyhow::Result<Drawing> {
     let panel_names = Keys::of_any(&chart.data, kind.panel.as_deref())?;
     let series = Keys::of(&chart.data, &kind.series)?;
-    // A tail may begin at zero, which is left of any logarithmic axis.
+    // A tail may begin at zero, which a logarithmic axis cannot show.
     let read = |axis: &Axis| match kind.are_steps {
         true => Axis { scale: Scale::Linear, ..axis.clone() },
         false => axis.clone(),
@@ -91,7 +91,7 @@ pub fn draw(chart: &Chart, kind: &Lines) -> anyhow::Result<Drawing> {
     layout.finish(canvas, kind.reference)
 }
 
-/// The points of each panel and series.
+/// Collects the points of each panel and series.
 fn lines(
     [panels, series]: [&Keys; 2],
     [xs, ys]: [&[Option<f64>]; 2],
@@ -108,7 +108,7 @@ fn lines(
     lines
 }
 
-/// Names the points of a panel's lines that have a name, if the name hides none of the lines.
+/// Labels the named points of a panel's lines, unless the label would hide a line.
 fn name_marks(canvas: &mut Canvas, layout: &Layout, panel: usize, lines: &[&[Point]]) {
     let place = |point: &Point| point.place().map(|(x, y)| layout.place(panel, x, y));
     let named = || lines.iter().copied().flatten().filter(|point| point.name.is_some());
@@ -123,7 +123,7 @@ fn name_marks(canvas: &mut Canvas, layout: &Layout, panel: usize, lines: &[&[Poi
     }
 }
 
-/// Points of the longest line.
+/// Returns the number of points of the longest line.
 fn longest(panels: &Keys, series: &Keys) -> usize {
     let mut counts: HashMap<(usize, usize), usize> = HashMap::new();
     for line in panels.of.iter().copied().zip(series.of.iter().copied()) {
@@ -132,7 +132,7 @@ fn longest(panels: &Keys, series: &Keys) -> usize {
     counts.into_values().max().unwrap_or(0)
 }
 
-/// A line while it is drawn.
+/// A line being drawn.
 struct Drawn<'a> {
     kind: &'a Lines,
     layout: &'a Layout<'a>,
@@ -145,12 +145,12 @@ struct Drawn<'a> {
 impl Drawn<'_> {
     fn draw(&self, canvas: &mut Canvas, line: &Line) {
         let colour = look::colour(self.series);
-        // Dashes are not recognizable in the ups and downs of long lines.
+        // Dashes cannot be recognized on long, jagged lines.
         let paint = match self.is_long {
             true => Paint::stroke(colour, FINE),
             false => Paint::stroke(colour, THICK).dashed(look::dash(self.series)),
         };
-        // A missing value interrupts the line.
+        // A missing value breaks the line.
         for part in line.split(|point| point.y.is_none()) {
             let points: Vec<(f64, f64)> = part.iter().filter_map(Point::place).collect();
             let points = if self.kind.are_steps { steps(&points) } else { points };
@@ -164,7 +164,7 @@ impl Drawn<'_> {
         }
     }
 
-    /// The points that have marks.
+    /// Returns the points that have marks.
     fn marked(&self, line: &Line) -> Vec<(f64, f64)> {
         if self.kind.marks.is_some() {
             return line
@@ -178,7 +178,7 @@ impl Drawn<'_> {
         points.into_iter().skip(first).step_by(every).collect()
     }
 
-    /// Marks of different lines are at different points.
+    /// Staggers the marks of different lines.
     fn first_mark(&self, points: usize) -> usize {
         match every(points) {
             1 => 0,
@@ -201,21 +201,21 @@ impl Drawn<'_> {
     }
 }
 
-/// A mark at every n-th point of a line.
+/// Returns n for a mark at every n-th point of a line.
 fn every(points: usize) -> usize {
     if points <= MARKED { 1 } else { points.div_ceil(MARKS) }
 }
 
-/// Horizontal up to each point, whose value is included in the share of at least that value; the
-/// line ends at the last point.
+/// Converts points to steps: horizontal up to each point, whose value is included in the share of
+/// at least that value; the line ends at the last point.
 fn steps(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
     let corners = points.windows(2).flat_map(|pair| [pair[0], (pair[0].0, pair[1].1)]);
     let end = points.last().into_iter().flat_map(|&(x, y)| [(x, y), (x, 0.0)]);
     corners.chain(end).collect()
 }
 
-/// The visible points of a line: of many points at nearly the same x, the first, the least, the
-/// greatest and the last.
+/// Thins a line to its visible points: of many points at nearly the same x, the first, the minimum,
+/// the maximum and the last.
 fn thinned(points: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
     let (Some(first), Some(last)) = (points.first(), points.last()) else { return points };
     let columns = ((last.0 - first.0) * DENSE).max(1.0);

@@ -1,7 +1,7 @@
-//! How series are distinguished: by colour, and without it by hatches, dashes and shapes.
+//! Visual distinction of series: by colour, and redundantly by hatches, dashes and shapes.
 
-/// Colours that people with any colour vision can distinguish (Okabe and Ito 2008), without yellow,
-/// which is too light for lines on white, and black, which is for axes; then a grey.
+/// Colours distinguishable with any colour vision (Okabe and Ito 2008), without yellow, which is
+/// too light for lines on white, and black, which is used for axes; then a grey.
 const COLOURS: [&str; 7] =
     ["#0072b2", "#e69f00", "#009e73", "#d55e00", "#56b4e9", "#cc79a7", "#8c8c8c"];
 
@@ -30,8 +30,8 @@ const ORDER: [Hatch; 8] = [
     Hatch::Checked,
 ];
 
-/// Hatches as tiles: the length of a side in points, and the lines as SVG path data. A side is a
-/// whole number of pixels at 300 dots per inch; other tiles would show seams.
+/// Hatches as tiles: the side length in points, and the lines as SVG path data. A side is a whole
+/// number of pixels at 300 dots per inch; other tiles would show seams.
 pub const HATCHES: [(Hatch, f64, &str); 7] = [
     (Hatch::Rising, 2.88, "M-1,1 l2,-2 M0,2.88 l2.88,-2.88 M1.88,3.88 l2,-2"),
     (Hatch::Falling, 2.88, "M-1,1.88 l2,2 M0,0 l2.88,2.88 M1.88,-1 l2,2"),
@@ -70,7 +70,7 @@ const SHAPES: [Shape; 8] = [
     Shape::Pentagon,
 ];
 
-/// The look of a series; any two differ in colour, hatch, dash or shape.
+/// Number of distinct looks; any two series differ in colour, hatch, dash or shape.
 #[cfg(test)]
 const DIFFERENT: usize = COLOURS.len() * ORDER.len();
 
@@ -78,8 +78,8 @@ pub fn colour(number: usize) -> &'static str {
     COLOURS[number % COLOURS.len()]
 }
 
-/// An index into a list of `len`, shifted by one with each round of colours, so that pairs repeat
-/// late.
+/// Returns an index into a list of `len`, shifted by one with each round of colours, so that pairs
+/// repeat late.
 fn shifted(number: usize, len: usize) -> usize {
     (number + number / COLOURS.len()) % len
 }

@@ -21,7 +21,7 @@ pub fn point(canvas: &mut Canvas, (x, y): (f64, f64), number: usize, tip: Option
     }
 }
 
-/// Corners around the centre, for a radius of one; all shapes look equally large.
+/// Returns the corners around the centre for a radius of one; all shapes look equally large.
 fn corners(shape: Shape) -> &'static [(f64, f64)] {
     match shape {
         Shape::Disc => &[],

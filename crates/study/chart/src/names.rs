@@ -1,21 +1,21 @@
-//! Names beside points, where they hide nothing.
+//! Placement of names beside points, where they hide nothing.
 
 use super::canvas::{Anchor, Canvas, Rect, Text};
 use super::font::{self, LABEL, MIDDLE};
 
-/// Distance that a point covers in each direction.
+/// Half the extent of a point.
 pub const POINT: f64 = 2.6;
 
-/// A plot, and the positions that are covered.
+/// A plot, and its occupied positions.
 pub struct Names {
     plot: Rect,
     taken: Vec<Rect>,
-    /// Positions that are used for a name only if there is no other room.
+    /// Positions used for a name only as a last resort.
     avoided: Vec<Rect>,
 }
 
 impl Names {
-    /// For names in `plot` with these points.
+    /// Prepares the placement of names in `plot` with these points.
     pub fn new(plot: Rect, points: impl Iterator<Item = (f64, f64)>) -> Names {
         Names { plot, taken: points.map(around).collect(), avoided: Vec::new() }
     }
@@ -30,7 +30,7 @@ impl Names {
         self.avoided.extend(along(points));
     }
 
-    /// Writes a name beside the first of these points that has room for it, if there is one.
+    /// Writes a name beside the first of these points with room for it, if there is one.
     pub fn write(&mut self, canvas: &mut Canvas, name: &str, points: &[(f64, f64)]) {
         if name.is_empty() {
             return;
@@ -49,7 +49,7 @@ impl Names {
     }
 }
 
-/// Positions along a line through these points, so dense that no name fits between them.
+/// Returns positions along a line through these points, spaced so that no name fits between them.
 fn along(points: &[(f64, f64)]) -> impl Iterator<Item = Rect> {
     points.windows(2).flat_map(|ends| {
         let ((x, y), (dx, dy)) = (ends[0], (ends[1].0 - ends[0].0, ends[1].1 - ends[0].1));
@@ -64,7 +64,8 @@ fn around((x, y): (f64, f64)) -> Rect {
     Rect { left: x - POINT, top: y - POINT, width: 2.0 * POINT, height: 2.0 * POINT }
 }
 
-/// Where a text of this width may be beside a point: right, left, above, below and between.
+/// Returns candidate positions of a text of the given width beside a point: right, left, above,
+/// below and diagonal.
 fn places((x, y): (f64, f64), width: f64) -> Vec<Rect> {
     let height = 2.0 * MIDDLE * LABEL + 1.5;
     let (right, left, middle) = (x + POINT + 0.5, x - POINT - 0.5 - width, x - width / 2.0);
@@ -100,7 +101,7 @@ mod tests {
     const PLOT: Rect = Rect { left: 0.0, top: 0.0, width: 100.0, height: 40.0 };
     const AT: (f64, f64) = (50.0, 20.0);
 
-    /// Position of the name `a` of the point in the centre.
+    /// Returns the position of the name `a` of the point in the centre.
     fn place(prepare: impl FnOnce(&mut Names)) -> Option<Rect> {
         let mut names = Names::new(PLOT, [AT].into_iter());
         prepare(&mut names);
@@ -111,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_stands_off_lines_and_on_an_arrow_only_where_there_is_no_other_room() {
+    fn names_avoid_lines_and_cover_arrows_only_as_a_last_resort() {
         let right = [AT, (100.0, 20.0)];
         let is_right = |place: Rect| place.left > AT.0 && place.top < AT.1 && place.bottom() > AT.1;
         assert!(is_right(place(|_| {}).unwrap()));

@@ -11,15 +11,15 @@ use super::{Chart, Format, label};
 /// Height of a single panel, and of one of several, in print.
 const HEIGHT: f64 = 140.0;
 const HEIGHT_OF_MANY: f64 = 84.0;
-/// The highest square panel.
+/// Largest height of a square panel.
 const HIGHEST: f64 = 300.0;
-/// Smallest width of panels, and most panels side by side.
+/// Smallest width of panels, and largest number side by side.
 const LEAST: f64 = 88.0;
 const BESIDE: usize = 4;
-/// Room between panels.
+/// Gap between panels.
 const BETWEEN: f64 = 8.0;
 
-/// The axes and the data of the panels.
+/// Axes and data of the panels.
 pub struct Panels<'a> {
     pub format: Format,
     /// Names above the panels; a single panel has none.
@@ -42,7 +42,7 @@ pub struct Layout<'a> {
     legend: Legend,
     plots: Vec<Rect>,
     beside: usize,
-    /// Ticks of the horizontal axis whose labels have room.
+    /// Ticks of the horizontal axis whose labels fit.
     ticks: Vec<(f64, &'a str)>,
     names: Vec<String>,
 }
@@ -62,7 +62,7 @@ impl<'a> Panels<'a> {
         let between = BETWEEN.max(label_ends(ticks.first()) + label_ends(ticks.last()) + 2.0 * GAP);
         let room = width - left - right;
         let beside = (((room + between) / (LEAST + between)) as usize).clamp(1, BESIDE.min(count));
-        // Avoids a single panel in the last row where fewer panels per row need no more rows.
+        // Avoids a single panel in the last row if fewer panels per row need no more rows.
         let rows = count.div_ceil(beside);
         let beside = count.div_ceil(rows);
         let panel = (room + between) / beside as f64 - between;
@@ -90,7 +90,7 @@ impl<'a> Panels<'a> {
 }
 
 impl Layout<'_> {
-    /// A page with grid and legend, before its marks are drawn.
+    /// Makes a page with grid and legend, before its marks are drawn.
     pub fn canvas(&self, chart: &Chart) -> Canvas {
         let mut canvas = Canvas::new(chart, self.size, 0);
         self.legend.draw(&mut canvas, (EDGE, EDGE));
@@ -109,7 +109,7 @@ impl Layout<'_> {
         &self.plots
     }
 
-    /// Position of a point in a panel.
+    /// Returns the position of a point in a panel.
     pub fn place(&self, panel: usize, x: f64, y: f64) -> (f64, f64) {
         let plot = &self.plots[panel];
         let [across, up] = self.panels.spans;

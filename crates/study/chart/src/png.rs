@@ -1,4 +1,4 @@
-//! Rendering of SVGs to pixels.
+//! Rasterization of SVGs.
 
 use super::canvas::CSS_INCH;
 use super::font;
@@ -13,14 +13,14 @@ use std::sync::{Arc, LazyLock};
 const DPI: f64 = 300.0;
 const INCHES_OF_METRE: f64 = 1.0 / 0.0254;
 
-/// The font is built in, so that pictures are the same everywhere.
+/// The font is built in, so that pictures are the same on every system.
 static FONTS: LazyLock<Arc<fontdb::Database>> = LazyLock::new(|| {
     let mut fonts = fontdb::Database::new();
     fonts.load_font_data(REGULAR_TTF.to_vec());
     Arc::new(fonts)
 });
 
-/// The SVG as a PNG of 300 dots per inch, which the PNG also states.
+/// Renders the SVG as a PNG of 300 dots per inch, which the PNG also states.
 pub fn encode(svg: &str) -> anyhow::Result<Vec<u8>> {
     let family = font::FAMILIES.split(',').next().unwrap_or_default().to_owned();
     let options = Options { fontdb: FONTS.clone(), font_family: family, ..Options::default() };

@@ -1,42 +1,40 @@
-//! Positions of values along an axis, and the ticks.
+//! Positions of values along an axis, and its ticks.
 
-/// How values are mapped to an axis.
+/// Mapping of values to an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scale {
     Linear,
     Log,
 }
 
-/// Where an axis begins and ends.
+/// Rule for the ends of an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ends {
-    /// At zero and at a tick: bars.
+    /// From zero to a tick: bars.
     FromZero,
-    /// At the least and the greatest value, with a small margin: points.
+    /// From the minimum to the maximum, with a small margin: points.
     Padded,
-    /// At the least and the greatest value: time.
+    /// From the minimum to the maximum: time.
     Tight,
 }
 
-/// Larger values are drawn at the end, so that sums and differences stay finite.
+/// Larger values are drawn at the end of the axis, so that sums and differences stay finite.
 const LARGEST: f64 = 1e300;
-/// Values nearer to zero are taken as zero, so that powers of ten stay finite.
+/// Values nearer to zero count as zero, so that powers of ten stay finite.
 const SMALLEST: f64 = 1e-290;
-/// The least and the greatest value of a linear axis count as equal if their relative difference is
-/// smaller.
+/// Relative difference below which the minimum and maximum of a linear axis count as equal.
 const EQUAL: f64 = 1e-9;
 /// Margin at the ends of an axis, as a fraction of its length.
 const ROOM: f64 = 0.05;
-/// A logarithmic axis ignores positive values that are smaller than the greatest by more than this
-/// factor.
+/// Factor below the maximum beyond which a logarithmic axis ignores positive values.
 const DECADES: f64 = 1e30;
 
-/// Most steps of a sweep that are labelled on the axis.
+/// Largest number of sweep steps labelled on the axis.
 const STEPS: usize = 8;
-/// Steps closer than this fraction of the axis are crowded.
+/// Fraction of the axis below which steps are crowded.
 const CROWDED: f64 = 0.08;
 
-/// The range of an axis, from `low` to `high`.
+/// Range of an axis, from `low` to `high`.
 #[derive(Clone, Debug)]
 pub struct Span {
     scale: Scale,
@@ -49,7 +47,7 @@ pub struct Span {
 }
 
 impl Span {
-    /// An axis for these values, with about `wanted` ticks. None if there is no value.
+    /// Fits an axis to the values, with about `wanted` ticks; none without values.
     pub fn fit(
         scale: Scale,
         ends: Ends,
@@ -68,8 +66,8 @@ impl Span {
         })
     }
 
-    /// The ticks whose labels do not touch on an axis of this length, if a label takes `room`:
-    /// every one, every second, …
+    /// Returns every n-th tick, with the smallest n for which labels do not touch on an axis of
+    /// length `length`, if a label takes `room`.
     pub fn spaced(&self, length: f64, room: impl Fn(&str) -> f64) -> Vec<(f64, &str)> {
         let ticks: Vec<(f64, &str)> =
             self.ticks.iter().map(|(tick, label)| (*tick, label.as_str())).collect();
@@ -83,7 +81,8 @@ impl Span {
         (1..=ticks.len()).map(every).find(fits).unwrap_or_default()
     }
 
-    /// Position of a value as a fraction of the axis; values beyond the range are at its ends.
+    /// Returns the position of a value as a fraction of the axis; values beyond the range are at
+    /// its ends.
     pub fn place(&self, value: f64) -> f64 {
         let place = match self.scale {
             Scale::Linear => (value - self.low) / (self.high - self.low),
@@ -93,8 +92,8 @@ impl Span {
         place.clamp(0.0, 1.0)
     }
 
-    /// The same with ticks at the values themselves if they are few and not crowded, as the steps
-    /// of a sweep are.
+    /// Places ticks at the values themselves if they are few and not crowded, like the steps of a
+    /// sweep.
     pub fn with_steps(self, values: &[f64]) -> Span {
         let mut steps = values.to_vec();
         steps.sort_by(f64::total_cmp);
@@ -108,7 +107,7 @@ impl Span {
         Span { ticks, minor: Vec::new(), ..self }
     }
 
-    /// The same with those of these ticks that are in the range.
+    /// Replaces the ticks by those of `ticks` within the range.
     pub fn with_ticks(self, ticks: &[(f64, String)]) -> Span {
         let is_inside = |tick: &&(f64, String)| (self.low..=self.high).contains(&tick.0);
         let ticks = ticks.iter().filter(is_inside).cloned().collect();
@@ -155,7 +154,7 @@ fn linear(ends: Ends, low: f64, high: f64, wanted: usize) -> Span {
     }
 }
 
-/// The smallest of 1, 2, 2.5 and 5 times a power of ten that is not smaller.
+/// Returns the smallest of 1, 2, 2.5 and 5 times a power of ten that is at least `least`.
 fn step(least: f64) -> f64 {
     let power = power_of_ten(least.log10().floor() as i32);
     let factor =
@@ -209,10 +208,10 @@ fn log(ends: Ends, low: f64, high: f64, wanted: usize) -> Span {
     Span { scale: Scale::Log, low, high, ticks: ticks.into_iter().zip(labels).collect(), minor }
 }
 
-/// The smallest value that is written without an exponent, and the smallest that has no prefix.
+/// Smallest value written without an exponent, and smallest value without a prefix.
 const PLAIN: f64 = 1e-4;
 const PREFIXED: f64 = 1e21;
-/// SI prefixes for thousands and thousandths.
+/// SI prefixes, in steps of a thousand.
 const PREFIXES: [&str; 7] = ["", "k", "M", "G", "T", "P", "E"];
 
 /// Labels ticks at a distance of `step`, with the decimals of the step.
@@ -236,7 +235,7 @@ fn labels(ticks: &[f64], step: f64) -> Vec<String> {
     ticks.iter().map(label).collect()
 }
 
-/// Decimals needed to distinguish multiples of `step`: 2.5 needs one.
+/// Returns the decimals needed to distinguish multiples of `step`: 2.5 needs one.
 fn decimals(step: f64) -> usize {
     let is_whole = |places: &usize| {
         let scaled = step * power_of_ten(*places as i32);
@@ -245,7 +244,7 @@ fn decimals(step: f64) -> usize {
     (0..12).find(is_whole).unwrap_or(12)
 }
 
-/// `2e−7`, `1e25`
+/// Formats a value in scientific notation: `2e−7`, `1e25`.
 fn scientific(value: f64, digits: i32) -> String {
     let size = value.abs();
     let exponent = (size.log10() + EQUAL).floor() as i32;
@@ -258,13 +257,13 @@ fn minus(text: &str) -> String {
     text.replace('-', "−")
 }
 
-/// A value with four significant digits, and with an SI prefix from ten thousand on: `0.1234`,
-/// `12.34k`.
+/// Formats a value with four significant digits, and with an SI prefix from ten thousand on:
+/// `0.1234`, `12.34k`.
 pub fn figure(value: f64) -> String {
     figure_of(value, 4)
 }
 
-/// The same with this many significant digits.
+/// Formats a value with `digits` significant digits.
 pub fn figure_of(value: f64, digits: i32) -> String {
     let size = value.abs();
     if value == 0.0 {
@@ -311,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn steps_of_a_sweep_are_written() {
+    fn ticks_mark_the_steps_of_a_sweep() {
         let span =
             Span::fit(Scale::Log, Ends::Padded, [8.0, 128.0].into_iter(), 5).expect("values");
         let steps = span.with_steps(&[8.0, 128.0, 16.0, 16.0]);
@@ -337,7 +336,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_value_has_a_place(
+        fn every_value_maps_onto_the_axis(
             values in proptest::collection::vec(any::<f64>().prop_filter("finite", |v| v.is_finite()), 1..20),
             is_log in any::<bool>(),
             ends in prop_oneof![Just(Ends::FromZero), Just(Ends::Padded), Just(Ends::Tight)],

@@ -15,7 +15,7 @@ const TICKS: usize = 6;
 const BANDS: [&str; 3] = ["", "3 1.5", "1 1.5"];
 /// Length and half width of an arrow head.
 const HEAD: (f64, f64) = (3.2, 1.3);
-/// With more points than these a chart takes a page.
+/// Points above which a chart takes a page.
 const MANY: usize = 48;
 
 /// A row that can be drawn.
@@ -28,7 +28,7 @@ struct Point {
 }
 
 impl Point {
-    /// Relative difference of y and x.
+    /// Returns the relative difference of y and x.
     fn off(&self) -> f64 {
         (self.y / self.x - 1.0).abs()
     }
@@ -91,7 +91,7 @@ pub fn draw(chart: &Chart, kind: &Scatter) -> anyhow::Result<Drawing> {
     layout.finish(canvas, None)
 }
 
-/// Both axes; identical if both sides measure the same quantity.
+/// Fits both axes; identical if both sides measure the same quantity.
 fn spans(kind: &Scatter, points: &[Point]) -> (Option<Span>, Option<Span>) {
     let fit = |axis: &Axis, values: &dyn Fn(&Point) -> Vec<f64>| {
         Span::fit(axis.scale, Ends::Padded, points.iter().flat_map(values), TICKS)
@@ -107,14 +107,14 @@ fn spans(kind: &Scatter, points: &[Point]) -> (Option<Span>, Option<Span>) {
     }
 }
 
-/// `lines: equal, ± 10 %, ± 20 %`
+/// Composes the note on bands: `lines: equal, ± 10 %, ± 20 %`.
 fn band_note(equal: &Equal) -> String {
     let bands: Vec<String> =
         equal.bands.iter().map(|band| format!(", ± {} %", figure(100.0 * band))).collect();
     format!("lines: equal{}", bands.concat())
 }
 
-/// Lines at y = x and at the bands above and below.
+/// Draws lines at y = x and at the bands above and below.
 fn draw_bands(canvas: &mut Canvas, layout: &Layout, equal: &Equal, span: &Span) {
     let mut line = |factor: f64, paint: &Paint| {
         let (from, to) = (span.low / factor.min(1.0), span.high / factor.max(1.0));
@@ -135,7 +135,8 @@ fn tip(kind: &Scatter, [series, group]: [&String; 2], point: &Point) -> String {
     format!("{of}: {}, {}", value(&kind.x_axis, point.x), value(&kind.y_axis, point.y))
 }
 
-/// Start and end points of arrows: from each group's points of series `from` to its others.
+/// Returns the start and end points of arrows: from each group's points of series `from` to its
+/// other points.
 fn arrows(points: &[Point], from: usize) -> Vec<[(f64, f64); 2]> {
     let of_series = points.iter().filter(|point| point.series == from);
     let ends = |start: &Point| {
@@ -149,7 +150,7 @@ fn arrows(points: &[Point], from: usize) -> Vec<[(f64, f64); 2]> {
 fn arrow(canvas: &mut Canvas, from: (f64, f64), to: (f64, f64)) {
     let (dx, dy) = (to.0 - from.0, to.1 - from.1);
     let length = dx.hypot(dy);
-    // An arrow between points that touch would not be visible.
+    // An arrow between touching points would not be visible.
     if length < 2.0 * POINT + HEAD.0 {
         return;
     }
@@ -163,8 +164,8 @@ fn arrow(canvas: &mut Canvas, from: (f64, f64), to: (f64, f64)) {
     canvas.path(&head, true, &Paint::fill(GREY), None);
 }
 
-/// Names the points whose relative difference exceeds `named` by their groups, the largest
-/// difference first.
+/// Labels the points whose relative difference exceeds `named` with their groups, in order of
+/// decreasing difference.
 fn name_far(
     canvas: &mut Canvas,
     names: &mut Names,
@@ -179,8 +180,8 @@ fn name_far(
     }
 }
 
-/// Names each group beside one of its points, starting with the baseline's. If there is no room for
-/// a name, only the tooltips have it.
+/// Labels each group beside one of its points, starting with the baseline's. A name without room
+/// appears only in the tooltips.
 fn name_groups(
     canvas: &mut Canvas,
     names: &mut Names,

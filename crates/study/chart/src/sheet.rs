@@ -28,7 +28,7 @@ struct Placed<'a> {
 }
 
 impl Sheet {
-    /// The page as an SVG document.
+    /// Draws the page as an SVG document.
     ///
     /// # Errors
     /// If one of the charts cannot be drawn.
@@ -49,7 +49,7 @@ impl Sheet {
         Ok(canvas.finish()?.svg)
     }
 
-    /// Every chart with its position, and the end of the last row.
+    /// Lays out every chart, and returns the end of the last row.
     fn placed(&self) -> anyhow::Result<(Vec<Placed<'_>>, f64)> {
         let mut placed: Vec<Placed> = Vec::new();
         let page = Format::PRINT.width(true);

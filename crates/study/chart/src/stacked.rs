@@ -10,11 +10,11 @@ use super::{Axis, Chart, frame, label};
 use anyhow::bail;
 use std::collections::BTreeMap;
 
-/// The smallest width of a bar, and of a bar with a name below it, points.
+/// Smallest width of a bar, and of a bar with a name below it, points.
 const LEAST: f64 = 3.0;
 const LEAST_NAMED: f64 = 8.2;
 const TICKS: usize = 5;
-/// Room beside a bar, as a multiple of its width.
+/// Gap beside a bar, as a multiple of its width.
 const ROOM: f64 = 0.12;
 
 /// The parts of each bar, by category and series.
@@ -65,7 +65,7 @@ pub fn draw(chart: &Chart, kind: &StackedBars) -> anyhow::Result<Drawing> {
     layout.finish(canvas, None)
 }
 
-/// Collects the values of each bar; negative values are left out.
+/// Collects the values of each bar; negative values are omitted.
 fn bars([categories, series, parts]: [&Keys; 3], values: &[Option<f64>]) -> anyhow::Result<Bars> {
     let mut bars = Bars::new();
     for (row, value) in values.iter().enumerate() {
@@ -85,7 +85,7 @@ fn sum(parts: &[Option<f64>]) -> f64 {
     parts.iter().flatten().sum()
 }
 
-/// In percent of their sum; empty if the sum is zero.
+/// Converts parts to percentages of their sum; empty if the sum is zero.
 fn to_shares(parts: &mut [Option<f64>]) {
     let sum = sum(parts);
     for part in parts.iter_mut().flatten() {
@@ -93,7 +93,7 @@ fn to_shares(parts: &mut [Option<f64>]) {
     }
 }
 
-/// A bar while it is drawn.
+/// A bar being drawn.
 struct Bar<'a> {
     slot: Slot,
     /// Index of its category and of its series.

@@ -1,5 +1,5 @@
-//! Every kind of chart, with data as from runs and with unusual data, checked by a reader of SVG:
-//! nothing extends beyond the page, and no two texts touch.
+//! Every kind of chart, with data like that of runs and with unusual data, checked by an SVG
+//! reader: nothing extends beyond the page, and no two texts touch.
 //!
 //! `CHARTS=folder cargo test -p warpmem-chart` writes the pictures to that folder for visual
 //! inspection.
@@ -58,7 +58,7 @@ fn marks_are_labelled_without_scripts() {
 }
 
 #[test]
-fn a_format_decides_on_the_width_and_the_ids() {
+fn the_format_determines_widths_and_ids() {
     let chart = ratios("bars", 2, &POLICIES[..2]);
     let drawn = |chart: &Chart, format| chart.drawn_in(format).expect("a chart");
     let width = |format| drawn(&chart, format).size.0;
@@ -88,7 +88,7 @@ fn whiskers_are_on_the_bars_that_have_a_range() {
 }
 
 #[test]
-fn horizontal_bars_have_all_words_of_their_names_and_their_values() {
+fn horizontal_bars_show_full_names_and_values() {
     let svg = claims().svg().expect("a chart");
     let document = roxmltree::Document::parse(&svg).expect("well-formed XML");
     let texts: Vec<&str> = document
@@ -105,14 +105,14 @@ fn horizontal_bars_have_all_words_of_their_names_and_their_values() {
 }
 
 #[test]
-fn only_the_bars_of_a_group_take_room_in_it() {
+fn groups_reserve_space_only_for_their_own_bars() {
     let svg = sparse().svg().expect("a chart");
     let document = roxmltree::Document::parse(&svg).expect("well-formed XML");
     let bars = document.descendants().filter(|node| {
         node.has_tag_name("rect") && node.children().any(|child| child.has_tag_name("title"))
     });
     assert_eq!(bars.count(), 12 * 2 + 4);
-    // With room for four bars in each group they would need a page.
+    // Leaving room for four bars in each group would need a page.
     assert_eq!(document.root_element().attribute("width"), Some("3.4in"));
 }
 
@@ -163,7 +163,7 @@ fn missing_values_are_counted_and_zero_is_labelled() {
 }
 
 #[test]
-fn columns_that_are_not_there_are_named() {
+fn missing_columns_are_named() {
     let mut chart = ratios("ipc", 2, &POLICIES[..2]);
     chart.kind = Bars::new("trace", "policy", "ipc_ration", Axis::new("IPC", "×")).into();
     let error = format!("{:#}", chart.svg().expect_err("there is no such column"));
@@ -184,7 +184,7 @@ fn columns_that_are_not_there_are_named() {
 }
 
 #[test]
-fn the_files_are_the_drawing_its_pixels_and_its_data() {
+fn a_chart_is_written_as_svg_png_and_csv() {
     let folder = tempfile::tempdir().expect("a folder");
     let chart = one_bar();
     let svg = chart.write_all(folder.path()).expect("files");

@@ -15,9 +15,9 @@ pub struct Group {
     pub machines: Vec<String>,
 }
 
-/// The slots that have several policies on some machine; a difference between machines alone does
-/// not count. If there is no such slot: the overrides if they vary on some machine, otherwise a
-/// slot that is the same in all runs.
+/// Returns the slots that have several policies on some machine; a difference between machines
+/// alone does not count. Without such a slot: the overrides if they vary on some machine, otherwise
+/// a slot that is equal in all runs.
 pub fn varied(runs: &DataFrame) -> anyhow::Result<Vec<String>> {
     let varied = varied_slots(runs, &["machine"])?;
     if !varied.is_empty() {
@@ -35,7 +35,7 @@ fn varied_slots(runs: &DataFrame, keys: &[&str]) -> anyhow::Result<Vec<String>> 
     varying(runs, &SLOTS.each_ref().map(|slot| slot.name), keys)
 }
 
-/// The `columns` that have several values in some group of runs with the same `keys`.
+/// Returns the `columns` that have several values in some group of runs with the same `keys`.
 fn varying(runs: &DataFrame, columns: &[&str], keys: &[&str]) -> anyhow::Result<Vec<String>> {
     let keys = [lit(0).alias("all")].into_iter().chain(keys.iter().map(|key| col(*key)));
     let counts = columns.iter().map(|name| col(*name).n_unique()).collect::<Vec<_>>();
@@ -48,9 +48,9 @@ fn varying(runs: &DataFrame, columns: &[&str], keys: &[&str]) -> anyhow::Result<
     Ok(columns.iter().filter(varies).map(|name| (*name).to_owned()).collect())
 }
 
-/// Chooses as `compare` and `sweep` do: the policies of the first machine where some run has them,
-/// otherwise the first; for a machine without runs of that policy, its own. Slots that vary only
-/// together with overrides are held equal.
+/// Chooses baselines as `compare` and `sweep` do: the policies of the first machine where some run
+/// has them, otherwise the first; for a machine without runs of that policy, its own. Slots that
+/// vary only together with overrides are held equal.
 pub fn usual(runs: &DataFrame, slots: &[String]) -> anyhow::Result<Vec<Group>> {
     let machines = distinct(runs, "machine")?;
     if slots.iter().any(|slot| slot == OVERRIDES) {
@@ -79,7 +79,8 @@ pub fn usual(runs: &DataFrame, slots: &[String]) -> anyhow::Result<Vec<Group>> {
     Ok(groups)
 }
 
-/// The policies of `common`, or the machine's own in slots where `machine` was not run with these.
+/// Returns the policies of `common`, replaced by the machine's own in slots where `machine` did not
+/// run with these.
 fn on_machine(
     runs: &DataFrame,
     common: &Baseline,

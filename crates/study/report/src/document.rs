@@ -1,22 +1,22 @@
-//! The contents of a report, independent of the output format.
+//! Contents of a report, independent of the output format.
 
 use crate::prose::Prose;
 use crate::table::Table;
 use std::collections::HashSet;
 use warpmem_chart::Chart;
 
-/// File names are cut to this many characters, because a setting may have many parameters.
+/// Maximum length of file names in characters, because a setting may have many parameters.
 const LONGEST: usize = 96;
 
 /// A report.
 pub struct Document {
     pub title: String,
-    /// Its subject, in a line.
+    /// Subject of the report in one line.
     pub lead: Prose,
     pub sections: Vec<Section>,
 }
 
-/// Part of a report, which answers one question.
+/// Part of a report that answers one question.
 pub struct Section {
     /// Target of links: lower case, words joined by dashes.
     pub anchor: &'static str,
@@ -28,7 +28,7 @@ pub enum Block {
     Text(Prose),
     /// A caveat about the results near it.
     Warning(Prose),
-    /// Why something is missing or cut short.
+    /// Reason for missing or truncated content.
     Note(Prose),
     Table(Table),
     Figure(Box<Chart>),
@@ -59,7 +59,7 @@ impl Section {
         self
     }
 
-    /// Whether it only says why it shows nothing.
+    /// Returns whether the section contains only the reason for showing nothing.
     fn is_absent(&self) -> bool {
         self.blocks.iter().all(|block| matches!(block, Block::Note(_)))
     }
@@ -71,7 +71,7 @@ impl Section {
 }
 
 impl Document {
-    /// Puts what the sections that show nothing say into one section at the end.
+    /// Moves the notes of sections that show nothing into one section at the end.
     pub fn gather_absent(&mut self) {
         let sections = std::mem::take(&mut self.sections).into_iter();
         let (absent, shown): (Vec<Section>, Vec<Section>) = sections.partition(Section::is_absent);
@@ -93,7 +93,7 @@ impl Document {
         self.sections.push(gathered);
     }
 
-    /// Gives every chart and table a file name of its own: names may differ only in characters that
+    /// Gives every chart and table a unique file name; names may differ only in characters that
     /// file names do not keep.
     pub fn name_apart(&mut self) {
         let mut taken = HashSet::new();
@@ -125,7 +125,7 @@ impl Document {
     }
 }
 
-/// The name, cut, with a number appended if it is `taken`.
+/// Returns the truncated name, with a number appended if it is `taken`.
 fn own_name(name: &str, taken: &mut HashSet<String>) -> String {
     let cut: String = name.chars().take(LONGEST).collect();
     let cut = cut.trim_end_matches('-');

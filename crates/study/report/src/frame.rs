@@ -7,32 +7,32 @@ pub fn names(frame: &DataFrame) -> impl Iterator<Item = &str> {
     frame.columns().iter().map(|column| column.name().as_str())
 }
 
-/// The distinct values of a text column, in the order of their first appearance.
+/// Returns the distinct values of a text column, in order of first appearance.
 pub fn distinct(frame: &DataFrame, column: &str) -> anyhow::Result<Vec<String>> {
     let unique = frame.column(column)?.unique_stable()?;
     Ok(unique.str()?.iter().flatten().map(str::to_owned).collect())
 }
 
-/// Whether some value of the column is neither null nor zero.
+/// Returns whether some value of the column is neither null nor zero.
 pub fn has_some(frame: &DataFrame, column: &str) -> bool {
     values(frame, column).iter().any(|value| *value != 0.0)
 }
 
-/// The values of a numeric column that are not null.
+/// Returns the non-null values of a numeric column.
 pub fn values(frame: &DataFrame, column: &str) -> Vec<f64> {
     let values = frame.column(column).ok().and_then(|column| column.cast(&DataType::Float64).ok());
     let values = values.as_ref().and_then(|column| column.f64().ok());
     values.map_or_else(Vec::new, |values| values.iter().flatten().collect())
 }
 
-/// True where the text column has one of `values`.
+/// Returns an expression that is true where the text column has one of `values`.
 pub fn is_one_of(column: &str, values: &[String]) -> Expr {
     let values = Series::new(PlSmallStr::EMPTY, values);
     col(column).is_in(lit(values).implode(true), false)
 }
 
-/// Stacks the columns `parts`: their names go to `part`, their values to `value`, beside `keys`.
-/// The second of each pair is the name to use.
+/// Unpivots the columns `parts`: their names go to `part`, their values to `value`, beside `keys`.
+/// The second of each pair is the displayed name.
 pub fn long(
     frame: &DataFrame,
     keys: &[&str],
@@ -48,7 +48,7 @@ pub fn long(
     Ok(concat(frames.collect::<Vec<_>>(), UnionArgs::default())?.collect()?)
 }
 
-/// Inner join on `key`, in the order of `left`.
+/// Joins on `key` (inner join), in the order of `left`.
 pub fn joined(left: LazyFrame, right: LazyFrame, key: &str) -> anyhow::Result<DataFrame> {
     let mut join = JoinArgs::new(JoinType::Inner);
     join.maintain_order = MaintainOrderJoin::LeftRight;

@@ -12,13 +12,13 @@ mod charts;
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
 
-/// Nothing is loaded; only the page's own style and script are allowed.
+/// Content security policy: nothing is loaded; only the page's own style and script are allowed.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; \
      img-src data:; base-uri 'none'; form-action 'none'";
 
-/// Longest CSV of a table that the page contains.
+/// Largest CSV of a table embedded in the page, bytes.
 const INLINE_CSV: usize = 256 << 10;
-/// Cells with more characters may wrap.
+/// Cells longer than this, in characters, may wrap.
 const LONG: usize = 32;
 
 pub fn render(document: &Document) -> anyhow::Result<String> {
@@ -80,7 +80,7 @@ fn chart(block: &Block) -> Option<&Chart> {
     }
 }
 
-/// A block, or several charts that follow each other.
+/// Renders a block, or several consecutive charts.
 fn blocks(blocks: &[Block]) -> anyhow::Result<Markup> {
     let charts: Vec<&Chart> = blocks.iter().filter_map(chart).collect();
     match blocks {
@@ -113,7 +113,7 @@ fn prose(prose: &Prose) -> Markup {
     }
 }
 
-/// Numbers stay on a line with the sign behind them.
+/// Keeps a number on one line with the following sign.
 fn together(words: &str) -> String {
     words.replace(" %", "\u{a0}%").replace(" ×", "\u{a0}×")
 }
@@ -146,7 +146,7 @@ fn table(table: &Table) -> anyhow::Result<Markup> {
     })
 }
 
-/// All rows with every digit, embedded in the page.
+/// Embeds all rows with full precision in the page.
 fn download(table: &Table, csv: &str) -> Markup {
     let data = utf8_percent_encode(csv, NON_ALPHANUMERIC);
     html! {
@@ -189,7 +189,7 @@ fn body(table: &Table) -> anyhow::Result<Markup> {
     })
 }
 
-/// A cell that may wrap, because a single line would leave the visible width.
+/// Returns the class of a cell that may wrap, because a single line would not fit the page.
 fn words(cell: &str) -> Option<&'static str> {
     (cell.chars().count() > LONG && cell.contains(' ')).then_some("words")
 }

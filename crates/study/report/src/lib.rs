@@ -1,7 +1,7 @@
 //! Reports on the tables of runs: text, tables and charts, as one HTML page or as Markdown.
 //!
-//! A [`Study`] holds the runs and their baselines, [`compose`] makes the [`Document`] of it, and
-//! [`html`] and [`markdown`] turn any document into text. The crate writes no files.
+//! A [`Study`] holds the runs and their baselines, [`compose`] turns it into a [`Document`], and
+//! [`html`] and [`markdown`] render any document as text. The crate writes no files.
 
 mod baselines;
 mod columns;
@@ -28,11 +28,11 @@ use limits::Shown;
 use table::spelled;
 use warpmem_support::text::counted;
 
-/// Calls of `step` by [`compose`].
+/// Number of calls of `step` by [`compose`].
 pub const STEPS: usize = sections::SECTIONS.len();
 
-/// Makes the report; its title is `title`, or says what was compared. `step` is called before each
-/// section that reads tables, and may end the work with an error.
+/// Composes the report; its title is `title`, or states the comparison. `step` is called before
+/// each section that reads tables, and may abort with an error.
 ///
 /// # Errors
 /// If a table cannot be read, or as `step`.
@@ -55,7 +55,7 @@ pub fn compose(
     Ok(document)
 }
 
-/// Sections on the other sections.
+/// Adds the sections about other sections.
 fn finish(document: &mut Document) -> anyhow::Result<()> {
     document.gather_absent();
     let definitions = sections::definitions(document)?;

@@ -1,4 +1,4 @@
-//! Limits on what a report shows, so that a report on ten thousand runs can be opened.
+//! Limits on the content of a report, so that a report on ten thousand runs can be opened.
 
 use crate::columns::{BESIDE, POLICY, RATIO, SETTING};
 use crate::frame::{distinct, is_one_of};
@@ -7,12 +7,12 @@ use crate::study::Study;
 use polars::prelude::*;
 use warpmem_analysis::{Mean, polars};
 
-/// Most settings, workloads and policies in charts.
+/// Largest numbers of settings, workloads and policies in charts.
 const SETTINGS: usize = 3;
 const TRACES: usize = 40;
 const POLICIES: usize = 8;
 
-/// The settings, workloads and policies that charts show.
+/// Settings, workloads and policies shown in charts.
 pub struct Shown {
     pub settings: Vec<String>,
     pub traces: Vec<String>,
@@ -20,8 +20,8 @@ pub struct Shown {
 }
 
 impl Shown {
-    /// All if there are few. Otherwise the policies that differ most from their baselines, and the
-    /// baselines.
+    /// Selects everything if there is little; otherwise the policies that differ most from their
+    /// baselines, and the baselines.
     pub fn of(study: &Study) -> anyhow::Result<Shown> {
         let first = |names: &[String], most: usize| names[..names.len().min(most)].to_vec();
         Ok(Shown {
@@ -31,13 +31,13 @@ impl Shown {
         })
     }
 
-    /// Runs of a setting.
+    /// Returns the runs of a setting.
     pub fn runs(&self, study: &Study, setting: &str) -> LazyFrame {
         let runs = study.runs.clone().lazy().filter(col(SETTING).eq(lit(setting)));
         runs.filter(is_one_of("trace", &self.traces).and(is_one_of(POLICY, &self.policies)))
     }
 
-    /// A note on what is left out, if anything is.
+    /// Composes a note on omissions, if there are any.
     pub fn left_out(&self, study: &Study) -> Option<Prose> {
         let kinds = [
             ("settings", &self.settings, &study.settings),
@@ -56,7 +56,7 @@ impl Shown {
     }
 }
 
-/// The workloads whose IPC differs most between policies, at most this many.
+/// Returns the `most` workloads whose IPC differs most between policies.
 pub fn most_different(runs: &DataFrame, most: usize) -> anyhow::Result<Vec<String>> {
     const SPREAD: &str = "spread";
     let spread = (col(RATIO).max() / col(RATIO).min()).alias(SPREAD);
@@ -70,7 +70,7 @@ pub fn most_different(runs: &DataFrame, most: usize) -> anyhow::Result<Vec<Strin
     Ok(traces)
 }
 
-/// The policies that differ most from their baselines, and the baselines.
+/// Returns the policies that differ most from their baselines, and the baselines.
 fn policies(study: &Study) -> anyhow::Result<Vec<String>> {
     if study.policies.len() <= POLICIES {
         return Ok(study.policies.clone());
@@ -102,7 +102,7 @@ fn policies(study: &Study) -> anyhow::Result<Vec<String>> {
     Ok(study.policies.iter().filter(|policy| kept.contains(policy)).cloned().collect())
 }
 
-/// The policies, sorted by the distance of their mean IPC ratio from 1.
+/// Returns the policies, sorted by the distance of their mean IPC ratio from 1.
 fn farthest(study: &Study) -> anyhow::Result<Vec<String>> {
     const DISTANCE: &str = "distance";
     let distance = (col(RATIO).log(lit(std::f64::consts::E))).abs().max();

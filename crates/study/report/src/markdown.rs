@@ -8,17 +8,17 @@ use std::fmt::Write;
 use std::path::Path;
 use warpmem_chart::Chart;
 
-/// Characters that a path must not contain in a link.
+/// Characters not allowed in the path of a link.
 const NOT_IN_LINKS: &AsciiSet =
     &NON_ALPHANUMERIC.remove(b'/').remove(b'.').remove(b'-').remove(b'_').remove(b'~');
 
-/// A path as the target of a link.
+/// Formats a path as the target of a link.
 pub fn link(path: &Path) -> String {
     let path = path.to_string_lossy().replace('\\', "/");
     utf8_percent_encode(&path, NOT_IN_LINKS).to_string()
 }
 
-/// `plots` is the folder of the pictures, relative to the report.
+/// Renders the report; `plots` is the folder of the pictures, relative to the report.
 pub fn render(document: &Document, plots: &str) -> anyhow::Result<String> {
     let mut text = format!("# {}\n", escaped(&document.title));
     write!(text, "\n{}\n", prose(&document.lead))?;
@@ -73,7 +73,7 @@ fn push_table(text: &mut String, table: &Table, plots: &str) -> anyhow::Result<(
     Ok(())
 }
 
-/// The headings and the rows that are shown, without a title.
+/// Renders the headings and the shown rows, without a title.
 pub fn rows(table: &Table) -> anyhow::Result<String> {
     let mut text = String::new();
     push_row(&mut text, table.headings.iter().map(heading));
@@ -109,7 +109,7 @@ fn prose(prose: &Prose) -> String {
     prose.0.iter().map(piece).collect()
 }
 
-/// Code between more backticks than the text has in a row.
+/// Delimits code by more backticks than its longest run of backticks.
 fn code_span(code: &str) -> String {
     let longest = code.split(|c| c != '`').map(str::len).max().unwrap_or(0);
     let fence = "`".repeat(longest + 1);
@@ -118,7 +118,7 @@ fn code_span(code: &str) -> String {
     format!("{fence}{gap}{code}{gap}{fence}")
 }
 
-/// Text escaped so that it has no meaning in Markdown or HTML.
+/// Escapes text so that it has no meaning in Markdown or HTML.
 fn escaped(text: &str) -> String {
     let mut out = String::new();
     for c in text.chars() {
@@ -139,7 +139,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_in_a_name_is_markup() {
+    fn names_are_escaped_in_markup() {
         assert_eq!(escaped("a|b_c*<i>`&\n"), "a\\|b\\_c\\*&lt;i&gt;\\`&amp; ");
         assert_eq!(code_span("gto"), "`gto`");
         assert_eq!(code_span("a``b"), "``` a``b ```");

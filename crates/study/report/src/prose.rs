@@ -28,7 +28,7 @@ impl Prose {
         self
     }
 
-    /// The same after these words.
+    /// Prepends words.
     pub fn after(mut self, words: impl Into<String>) -> Prose {
         self.0.insert(0, Piece::Words(words.into()));
         self
@@ -39,7 +39,7 @@ impl Prose {
         self
     }
 
-    /// Names with commas between.
+    /// Appends names separated by commas.
     pub fn codes<T: Into<String>>(self, codes: impl IntoIterator<Item = T>) -> Prose {
         codes.into_iter().enumerate().fold(self, |prose, (at, code)| {
             let prose = if at > 0 { prose.words(", ") } else { prose };

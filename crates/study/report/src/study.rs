@@ -11,7 +11,7 @@ use warpmem_analysis::{
     COMPARED, CompareOptions, Comparison, Error, Mean, Results, compare, polars,
 };
 
-/// Column in which a comparison says how a run differs from its baseline where it should not.
+/// Column in which a comparison states how a run differs unexpectedly from its baseline.
 const MIXED: &str = "mixed";
 
 /// Options of a report.
@@ -26,29 +26,29 @@ pub struct Question {
 /// Runs and their baselines.
 pub struct Study {
     pub results: Results,
-    /// A row per run, with the columns of `runs` and [`POLICY`], [`SETTING`], [`RATIO`] and the metrics asked for;
-    /// machines, workloads and policies each in the order of their first appearance.
+    /// One row per run, with the columns of `runs` and [`POLICY`], [`SETTING`], [`RATIO`] and the
+    /// requested metrics; machines, workloads and policies each in order of first appearance.
     pub runs: DataFrame,
     /// Means over workloads: three rows, distinguished by `mean`, for each setting and policy.
     pub means: DataFrame,
-    /// How runs differ that should be alike; empty unless that was allowed.
+    /// Unexpected differences between runs; empty unless allowed.
     pub mixed: Vec<String>,
-    /// Runs that a sweep planned, and how many of them are missing.
+    /// Number of runs planned by a sweep, and number of missing runs.
     pub planned: (usize, usize),
-    /// Runs without a run of the baseline to compare with.
+    /// Number of runs without a baseline run to compare with.
     pub unmatched: usize,
     /// Slots that make up [`POLICY`].
     pub slots: Vec<String>,
-    /// The baselines, each with its machines.
+    /// Baselines, each with its machines.
     pub baselines: Vec<(String, Vec<String>)>,
-    /// Shown beside the IPC in tables of the comparison.
+    /// Metrics shown beside the IPC in tables of the comparison.
     pub metrics: Vec<String>,
     pub mean: Mean,
     pub settings: Vec<String>,
     pub traces: Vec<String>,
     pub policies: Vec<String>,
     tells: NameParts,
-    /// The slots that the baseline names.
+    /// Slots named by the baseline.
     named_slots: Vec<String>,
 }
 
@@ -77,7 +77,7 @@ impl Study {
             options.slots.clone_from(&slots);
             options.metrics.clone_from(&metrics);
             options.allow_mixed = question.allow_mixed;
-            // A shard or an unfinished sweep may lack them.
+            // Runs may be missing from a shard or an unfinished sweep.
             options.allow_unmatched = true;
             options
         };
@@ -130,7 +130,7 @@ impl Study {
         })
     }
 
-    /// The baseline of the runs, in words.
+    /// Describes the baseline of the runs in words.
     pub fn baseline(&self) -> String {
         self.baselines
             .iter()
@@ -139,14 +139,14 @@ impl Study {
             .join(" or ")
     }
 
-    /// The baseline of this machine's runs, in words.
+    /// Describes the baseline of this machine's runs in words.
     pub fn baseline_on(&self, machine: &str) -> &str {
         let is_of =
             |(_, machines): &&(String, Vec<String>)| machines.iter().any(|of| of == machine);
         self.baselines.iter().find(is_of).map_or("", |(baseline, _)| baseline)
     }
 
-    /// The name of a setting in the column [`SETTING`].
+    /// Returns the name of a setting in the column [`SETTING`].
     pub fn setting(&self, machine: &str, overrides: &str) -> String {
         match self.tells {
             NameParts { overrides: true, machines } if !overrides.is_empty() => match machines {
@@ -157,23 +157,23 @@ impl Study {
         }
     }
 
-    /// Whether there are runs of several machines.
+    /// Returns whether there are runs of several machines.
     pub fn has_machines(&self) -> bool {
         self.tells.machines
     }
 
-    /// The slots in which a run must equal its baseline.
+    /// Returns the slots in which a run must equal its baseline.
     pub fn held_slots(&self) -> impl Iterator<Item = &str> {
         let is_named = |slot: &&String| self.named_slots.contains(slot);
         self.slots.iter().filter(move |slot| !is_named(slot)).map(String::as_str)
     }
 
-    /// Whether runs are compared with runs that have other overrides.
+    /// Returns whether runs are compared with runs that have other overrides.
     pub fn compares_overrides(&self) -> bool {
         self.named_slots.iter().any(|slot| slot == OVERRIDES)
     }
 
-    /// Name of the report's mean, for rows and bars; no workload has it.
+    /// Returns the name of the report's mean, for rows and bars; no workload has this name.
     pub fn mean_name(&self) -> String {
         let mut name = format!("{} mean", self.mean.name());
         while self.traces.contains(&name) {
@@ -192,17 +192,17 @@ impl Study {
         format!("{} and {last}", held.join(", "))
     }
 
-    /// The run, if there is one alone.
+    /// Returns the run, if there is only one.
     pub fn only_run(&self) -> Option<&DataFrame> {
         (self.runs.height() == 1).then_some(&self.runs)
     }
 
-    /// Whether there is nothing to compare.
+    /// Returns whether there is nothing to compare.
     pub fn is_single(&self) -> bool {
         self.policies.len() == 1
     }
 
-    /// Whether some policy of a setting was run on more workloads than another.
+    /// Returns whether some policy of a setting ran on more workloads than another.
     pub fn is_uneven(&self) -> anyhow::Result<bool> {
         const RUNS: &str = "runs";
         let of_policy = self.runs.clone().lazy().group_by([col(SETTING), col(POLICY)]);
@@ -211,20 +211,21 @@ impl Study {
         Ok(counts.lazy().filter(col(RUNS).gt(lit(1))).collect()?.height() > 0)
     }
 
-    /// Names for runs in a table: the setting if there are several, the workload, the policy, and
-    /// how a run differs from its baseline where it should not.
+    /// Returns the columns that name a run in a table: the setting if there are several, the
+    /// workload, the policy, and any unexpected difference from the baseline.
     pub fn keys(&self) -> Vec<&'static str> {
         let setting = (self.settings.len() > 1).then_some(SETTING);
         let mixed = (!self.mixed.is_empty()).then_some(MIXED);
         setting.into_iter().chain(["trace", POLICY]).chain(mixed).collect()
     }
 
-    /// Whether the runs differ only in overrides.
+    /// Returns whether the runs differ only in overrides.
     pub fn is_of_overrides(&self) -> bool {
         self.slots.iter().any(|slot| slot == OVERRIDES)
     }
 
-    /// The run's `run_id` and the names for it, to join with tables that have a row per part of a run.
+    /// Returns each run's `run_id` and the columns that name it, to join with tables that have a
+    /// row per part of a run.
     pub fn names_by_id(&self) -> LazyFrame {
         let names = ["run_id"].into_iter().chain(self.keys()).map(col).collect::<Vec<_>>();
         self.runs.clone().lazy().select(names)
@@ -234,18 +235,19 @@ impl Study {
 fn read_runs(results: &Results) -> anyhow::Result<DataFrame> {
     let runs = results.runs().map_err(|error| match error {
         Error::NoTable { .. } => anyhow::Error::new(error).context(
-            "nothing to report on: `run`, `compare` and `sweep` leave results with --output",
+            "nothing to report on: `run`, `compare` and `sweep` write results with --output",
         ),
         other => other.into(),
     });
     let runs = runs?.collect()?;
     match runs.height() {
-        0 => bail!("the table `runs` has no rows: nothing has been run yet"),
+        0 => bail!("the table `runs` has no rows: no run has finished yet"),
         _ => Ok(runs),
     }
 }
 
-/// `baseline` is the policy in each slot that the baseline names.
+/// Returns expressions for the names of runs; `baseline` is the policy in each slot named by the
+/// baseline.
 fn names_of_runs(slots: &[String], tells: NameParts, baseline: &[(String, String)]) -> Vec<Expr> {
     let joined = |one: Expr, between: &str, other: Expr| one + lit(between) + other;
     let policy = |name: &dyn Fn(&String) -> Expr| {
@@ -273,7 +275,7 @@ fn names_of_runs(slots: &[String], tells: NameParts, baseline: &[(String, String
     ]
 }
 
-/// The name of a run in a slot.
+/// Returns the name of a run in a slot.
 pub fn name_in(slot: &str) -> Expr {
     match slot {
         OVERRIDES => {
@@ -288,7 +290,7 @@ fn has_no_overrides() -> Expr {
     col(OVERRIDES).eq(lit(""))
 }
 
-/// The rows of a comparison with all columns of their runs, and a column [`MIXED`] if some
+/// Joins the rows of a comparison with all columns of their runs, and a column [`MIXED`] if some
 /// comparison has it.
 fn beside(rows: &DataFrame, runs: &DataFrame, slots: &[String], is_mixed: bool) -> LazyFrame {
     let is_key = |name: &&str| {
@@ -305,7 +307,7 @@ fn beside(rows: &DataFrame, runs: &DataFrame, slots: &[String], is_mixed: bool) 
     rows.join(runs.clone().lazy().select(of_runs), &keys, &keys, join)
 }
 
-/// Frames with the same columns, stacked in the column order of the first.
+/// Stacks frames with the same columns, in the column order of the first.
 fn under_each_other(frames: impl Iterator<Item = LazyFrame>) -> anyhow::Result<DataFrame> {
     let mut frames: Vec<LazyFrame> = frames.collect();
     let columns = match frames.first_mut() {

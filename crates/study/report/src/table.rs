@@ -1,4 +1,4 @@
-//! A table of a report: a frame, and how its columns are titled and formatted.
+//! A table of a report: a frame, and the titles and formats of its columns.
 
 use crate::prose::Prose;
 use polars::prelude::{Column, DataFrame};
@@ -7,18 +7,18 @@ use std::sync::LazyLock;
 use warpmem_analysis::{Digits, column_to_strings, digits, metric, polars, table_to_csv};
 use warpmem_record::{ColumnInfo, schema};
 
-/// Rows of a table that a report shows; its CSV has all.
+/// Largest number of rows shown in a report; the CSV has all.
 pub const SHOWN_ROWS: usize = 300;
 
 /// Rows under headings.
 pub struct Table {
-    /// File name without its ending, and anchor.
+    /// Anchor, and file name without extension.
     pub name: String,
     pub title: String,
     pub headings: Vec<Heading>,
-    /// Collapsed, if the output format can do that.
+    /// Whether the table is collapsed, if the output format supports it.
     pub is_folded: bool,
-    /// Which columns are left out, and why; shown below the table.
+    /// Note on omitted columns, shown below the table.
     pub left_out: Option<Prose>,
     frame: DataFrame,
 }
@@ -29,14 +29,15 @@ pub struct Heading {
     pub title: String,
     /// Unit of the values as shown; empty for names.
     pub unit: String,
-    /// In one sentence; empty if the title says it.
+    /// Definition in one sentence; empty if the title suffices.
     pub definition: String,
     pub digits: Option<Digits>,
     pub is_number: bool,
 }
 
 impl Table {
-    /// Columns are described by their names, as in the tables of runs and in the analysis.
+    /// Makes a table whose columns are described by their names, as in the tables of runs and in
+    /// the analysis.
     pub fn new(name: impl Into<String>, title: impl Into<String>, frame: DataFrame) -> Table {
         let headings = frame.columns().iter().map(Heading::of).collect();
         let (name, title) = (name.into(), title.into());
@@ -48,8 +49,8 @@ impl Table {
         self
     }
 
-    /// Gives all numeric columns the unit, digits and definition of this metric under their own
-    /// titles: a table with a column per policy holds one metric.
+    /// Gives all numeric columns the unit, digits and definition of one metric under their own
+    /// titles: a table with a column per policy holds a single metric.
     pub fn of_metric(mut self, name: &str) -> Table {
         let of = Heading::of_name(name);
         for heading in self.headings.iter_mut().filter(|heading| heading.is_number) {
@@ -58,12 +59,12 @@ impl Table {
         self
     }
 
-    /// Describes a column of numbers that only this table has.
+    /// Describes a numeric column that only this table has.
     pub fn describe(&mut self, column: &str, unit: &str, definition: &str, decimals: u8) {
         self.describe_as(column, unit, definition, Digits::Decimals(decimals));
     }
 
-    /// The same for a fraction.
+    /// Describes a column of fractions that only this table has.
     pub fn describe_percent(&mut self, column: &str, definition: &str) {
         self.describe_as(column, "%", definition, Digits::Percent(1));
     }
@@ -83,7 +84,7 @@ impl Table {
         self.frame.height()
     }
 
-    /// Shown values, row by row, of the first [`SHOWN_ROWS`].
+    /// Returns the shown values of the first [`SHOWN_ROWS`] rows.
     pub fn shown(&self) -> anyhow::Result<Vec<Vec<String>>> {
         let head = self.frame.head(Some(SHOWN_ROWS));
         let columns = head.columns().iter().zip(&self.headings);
@@ -94,7 +95,7 @@ impl Table {
         Ok((0..head.height()).map(row).collect())
     }
 
-    /// All rows with every digit.
+    /// Returns all rows as CSV with full precision.
     pub fn csv(&self) -> anyhow::Result<String> {
         Ok(table_to_csv(&self.frame)?)
     }
@@ -106,7 +107,7 @@ impl Heading {
         Heading { is_number, ..Heading::of_name(column.name()) }
     }
 
-    /// The description of the column of this name, if it has one.
+    /// Returns the description of a column, by its name.
     pub fn of_name(name: &str) -> Heading {
         static KNOWN: LazyLock<HashMap<String, ColumnInfo>> = LazyLock::new(columns_of_runs);
         let (metric, column) = (metric(name), KNOWN.get(name));
@@ -130,8 +131,8 @@ impl Heading {
     }
 }
 
-/// A column's name as prose, without the unit that some names contain: `DRAM scheduler`, `energy
-/// read`.
+/// Spells a column's name as prose, without the unit that some names contain: `DRAM scheduler`,
+/// `energy read`.
 pub fn spelled(name: &str) -> String {
     let words = name.split('_').filter(|word| !["nj", "pj", "w"].contains(word));
     let words = words.map(|word| match word {
@@ -145,8 +146,8 @@ pub fn spelled(name: &str) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// Format of a metric without its own: the same digits in all rows, so that decimal points are
-/// aligned.
+/// Returns the format of a metric that has none of its own: the same digits in all rows, so that
+/// decimal points are aligned.
 fn digits_of_unit(unit: &str) -> Option<Digits> {
     match unit {
         "fraction" => Some(Digits::Percent(1)),

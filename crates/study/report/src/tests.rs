@@ -15,8 +15,8 @@ use tempfile::TempDir;
 use warpmem_analysis::{Mean, polars, read_table, write_parquet};
 use warpmem_record::run_columns;
 
-/// A table of runs: each policy on each workload. The IPC of policy `p` is 1 + p; everything else
-/// is 1.
+/// Makes a table of runs: each policy on each workload. The IPC of policy `p` is 1 + p; every other
+/// metric is 1.
 fn runs(policies: usize, traces: usize, overrides: &[&str]) -> TempDir {
     let mut rows = Vec::new();
     for overrides in overrides {
@@ -75,21 +75,21 @@ fn open(directory: &TempDir, baseline: Option<&str>, allow_mixed: bool) -> Study
     .unwrap()
 }
 
-/// Replaces the table of runs with what `change` makes of it.
+/// Rewrites the table of runs with `change`.
 fn rewrite(directory: &TempDir, change: impl Fn(LazyFrame) -> LazyFrame) {
     let path = directory.path().join("runs.parquet");
     let changed = change(read_table(&path).unwrap()).collect().unwrap();
     write_parquet(&changed, &path).unwrap();
 }
 
-/// The runs, and copies that differ in these columns.
+/// Appends copies of the runs that differ in these columns.
 fn with_others(runs: LazyFrame, others: &[Expr]) -> LazyFrame {
     let own_id = (lit("other") + col("run_id")).alias("run_id");
     let others = runs.clone().with_columns([&[own_id], others].concat());
     concat([runs, others], UnionArgs::default()).unwrap()
 }
 
-/// Whether runs of this name are the baseline.
+/// Returns whether runs of this name are the baseline.
 fn is_baseline(study: &Study, policy: &str) -> bool {
     let its = study.runs.clone().lazy().filter(col(POLICY).eq(lit(policy)));
     its.collect().unwrap().column(IS_BASELINE).unwrap().bool().unwrap().all()
@@ -118,8 +118,8 @@ fn large_studies_show_the_strongest_effects_and_count_the_rest() {
     let shown = Shown::of(&study).unwrap();
     assert_eq!(study.runs.height(), 12 * 45);
     assert_eq!(shown.traces.len(), 40);
-    // Ratios to the baseline's 4: 1/4 is farthest from 1, then 12/4, 2/4, 11/4, 10/4, 9/4, 8/4 (as
-    // far as 2/4).
+    // Ratios to the baseline's 4: 1/4 is farthest from 1, then 12/4, 2/4, 11/4, 10/4, 9/4, 8/4
+    // (tied with 2/4).
     let kept = [
         "policy-0",
         "policy-1",
@@ -145,7 +145,7 @@ fn large_studies_show_the_strongest_effects_and_count_the_rest() {
     }
 }
 
-/// The value in a policy's row of the table of means.
+/// Returns the value in a policy's row of the table of means.
 fn mean(study: &Study, policy: &str, mean: &str) -> f64 {
     let of = col("policy").eq(lit(policy)).and(col("mean").eq(lit(mean)));
     let rows = study.means.clone().lazy().filter(of).collect().unwrap();
@@ -175,7 +175,7 @@ fn ratios_are_to_the_baseline_of_the_same_overrides() {
     );
 }
 
-/// The text of a section of a page in Markdown.
+/// Returns the text of a section of a page in Markdown.
 fn section<'a>(page: &'a str, title: &str) -> &'a str {
     let start = page.find(&format!("\n## {title}\n")).expect("the section is there");
     let rest = &page[start + 1..];
@@ -228,7 +228,7 @@ fn runs_without_overrides_are_the_baseline_none() {
 }
 
 #[test]
-fn a_slash_in_an_override_does_not_part_its_name() {
+fn a_slash_in_an_override_does_not_split_its_name() {
     let directory = runs(1, 2, &["dram.standard=a/x.toml", "dram.standard=a/y.toml"]);
     let study = study(&directory, "dram.standard=a/x.toml");
     assert!(is_baseline(&study, "dram.standard=a/x.toml"));
@@ -269,7 +269,7 @@ fn report_of_an_incomplete_sweep_counts_missing_runs() {
 }
 
 #[test]
-fn runs_without_their_baseline_have_no_ratio_and_the_page_says_so() {
+fn runs_without_a_baseline_have_no_ratio_and_are_reported() {
     let directory = runs(2, 3, &[""]);
     let path = directory.path().join("runs.parquet");
     let rest = read_table(&path).unwrap().filter(col("run_id").neq(lit("-0-0")));
@@ -279,14 +279,14 @@ fn runs_without_their_baseline_have_no_ratio_and_the_page_says_so() {
     assert_eq!(mean(&study, "policy-1", "harmonic"), 2.0);
     let text = markdown::render(&document(&study, &Shown::of(&study).unwrap()), "p").unwrap();
     assert!(text.contains("1 of 5 runs have no run of `policy-0` beside them"), "{text}");
-    assert!(text.contains("not every policy was run on every workload"), "{text}");
+    assert!(text.contains("not every policy ran on every workload"), "{text}");
 
     let whole = self::study(&runs(2, 3, &[""]), "policy-0");
     assert!(whole.unmatched == 0 && !whole.is_uneven().unwrap());
 }
 
 #[test]
-fn a_policy_of_a_machines_own_is_no_difference_between_policies() {
+fn machine_specific_policies_are_not_compared() {
     let directory = runs(2, 2, &[""]);
     let other = [lit("other").alias("machine"), lit("lrr").alias("warp_scheduler")];
     rewrite(&directory, |runs| with_others(runs, &other));
@@ -303,7 +303,7 @@ fn a_policy_of_a_machines_own_is_no_difference_between_policies() {
     );
 }
 
-/// The other machine is half as fast, has other values, and has its own rows.
+/// The other machine is half as fast, has other values, and has rows of its own.
 #[test]
 fn parameters_are_those_of_a_machine() {
     let directory = runs(2, 2, &["dram.read_queue=16", "dram.read_queue=64"]);
@@ -373,7 +373,7 @@ fn chart_and_table_file_names_are_unique_and_valid() {
 }
 
 #[test]
-fn a_workload_may_be_called_like_the_mean() {
+fn a_workload_may_share_the_name_of_the_mean() {
     let directory = runs(2, 2, &[""]);
     let is_first = col("trace").eq(lit("trace-000"));
     let name = when(is_first).then(lit("harmonic mean")).otherwise(col("trace")).alias("trace");
@@ -396,7 +396,7 @@ fn machines_of_equal_names_are_distinguished_by_parameters() {
     assert!(text.contains("| dram.read\\_queue | 16 or 64 |"), "{text}");
 }
 
-/// Both have the policy of the same name, with other parameters.
+/// Both have a policy of the same name, with different parameters.
 #[test]
 fn each_machine_has_a_baseline_of_its_own() {
     let own = |machine: &str| warpmem_machine::load(machine, &[]).unwrap().policy.dram_scheduler;

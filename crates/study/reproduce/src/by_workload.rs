@@ -1,4 +1,4 @@
-//! Claims one workload at a time: a mean may agree where most workloads do not, and the reverse.
+//! Claims evaluated per workload: a mean may agree where most workloads do not, and vice versa.
 
 use crate::error::{Error, Result};
 use crate::noise::Measured;
@@ -14,14 +14,14 @@ use warpmem_study::reproduce::{Claim, Mean, Ours, Paper, Runs, Shown};
 pub struct OfWorkload {
     pub workload: String,
     pub claim: Claim,
-    /// In the unit shown.
+    /// Result in the displayed unit.
     pub ours: f64,
-    /// Half of its 95 % interval over the variants.
+    /// Half of the 95 % interval over the variants.
     pub noise: Option<f64>,
     pub verdict: Verdict,
 }
 
-/// Every claim with a direction that is a mean over workloads, of each of its workloads.
+/// Evaluates every claim with a direction that is a mean over workloads, for each of its workloads.
 ///
 /// # Errors
 /// If an expression does not fit the results.
@@ -48,7 +48,7 @@ fn of_claim(paper: &Paper, study: &Study, claim: &Claim, runs: &Runs) -> Result<
     Ok(each.filter_map(judged).collect())
 }
 
-/// The value of `runs` for each of its workloads alone, in the unit shown.
+/// Evaluates `runs` for each of its workloads separately, in the displayed unit.
 ///
 /// # Errors
 /// If an expression does not fit the results.
@@ -75,7 +75,7 @@ pub(crate) fn of_each(
     Ok(all.into_iter().filter_map(measured).collect())
 }
 
-/// A row for each, for programs.
+/// Makes a frame with a row for each result.
 ///
 /// # Errors
 /// If the dataframe engine fails.
@@ -92,7 +92,7 @@ pub fn by_workload_frame(found: &[OfWorkload]) -> Result<DataFrame> {
     )?)
 }
 
-/// How many of a workload's claims agree, are below noise, and disagree.
+/// Counts a workload's claims that agree, are below noise, and disagree.
 pub fn counts(found: &[OfWorkload], workload: &str) -> [usize; 3] {
     [Verdict::Agrees, Verdict::BelowNoise, Verdict::Disagrees].map(|verdict| {
         let own = found.iter().filter(|one| one.workload == workload);
@@ -138,7 +138,8 @@ mod tests {
         assert_eq!(frame.column("noise").unwrap().null_count(), 0);
     }
 
-    /// The worst of several workloads, and a size without a direction, are of none alone.
+    /// The worst of several workloads, and a size without a direction, do not apply to a single
+    /// workload.
     #[test]
     fn extremes_and_sizes_are_left_out() {
         let size = "[[claim]]\nwhat = 'w'\nsource = 's'\ntext = 'big'\nours.runs = { of = 'X' }\n";

@@ -12,25 +12,26 @@ use warpmem_study::reproduce::{Best, Claim, Ours, Paper, Runs, Shown};
 pub struct Finding {
     pub claim: Claim,
     pub ours: Answer,
-    /// Noise of our result: half of its 95 % interval over irrelevant variants of the machine, in the
-    /// unit shown.
+    /// Noise of our result: half of its 95 % interval over irrelevant variants of the machine, in
+    /// the displayed unit.
     pub noise: Option<f64>,
-    /// None for a claim about a size, and if there is no result.
+    /// Verdict; none for a claim about a size, and without a result.
     pub verdict: Option<Verdict>,
 }
 
 /// Our result.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Answer {
-    /// In the unit shown, with the number of workloads; results of single parts have none.
+    /// Value in the displayed unit, with the number of workloads; results of single parts have
+    /// none.
     Number { shown: f64, workloads: Option<usize> },
     /// Workloads by class.
     Words { text: String, workloads: usize },
-    /// Why there is no result.
+    /// Reason for the missing result.
     Nothing(String),
 }
 
-/// Every claim of a paper.
+/// Evaluates every claim of a paper.
 ///
 /// # Errors
 /// If an expression does not fit the results.
@@ -47,7 +48,7 @@ pub fn findings(paper: &Paper, study: &Study) -> Result<Vec<Finding>> {
     paper.claims.iter().map(find).collect()
 }
 
-/// Our result and its noise.
+/// Computes our result and its noise.
 fn answer(paper: &Paper, study: &Study, claim: &Claim) -> Result<(Answer, Option<f64>)> {
     let number =
         |value: f64, workloads| Answer::Number { shown: claim.shown.scaled(value), workloads };
@@ -80,7 +81,7 @@ fn of_runs(
     })
 }
 
-/// Why there is no mean.
+/// Explains why there is no mean.
 fn nothing_of(study: &Study, runs: &Runs) -> Answer {
     let is_there = |name: &String| study.classes().holds(&runs.classes, name);
     let members = study.workloads().iter().filter(|name| is_there(name)).count();
@@ -90,9 +91,9 @@ fn nothing_of(study: &Study, runs: &Runs) -> Answer {
     })
 }
 
-/// The value of a sweep with the highest mean (if there are several, the published one), or how far
-/// that mean is above what it is compared with. The noise is that of the latter: the sweep is not run
-/// in variants.
+/// Finds the value of a sweep with the highest mean (among ties, the published one), or the
+/// distance of that mean from its comparison. The noise is that of the latter: the sweep does not
+/// run in variants.
 fn of_best(
     paper: &Paper,
     study: &Study,
@@ -125,10 +126,10 @@ fn of_best(
     Ok((Answer::Number { shown, workloads: Some(values.len()) }, noise))
 }
 
-/// The number that `text` is.
+/// Parses `text` as a number.
 ///
 /// # Errors
-/// If it is none.
+/// If it is not a number.
 pub(crate) fn number(text: &str) -> Result<f64> {
     text.parse().map_err(|source| Error::Number { text: text.to_owned(), source })
 }
@@ -186,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_computed_says_why() {
+    fn uncomputable_claims_state_the_reason() {
         let ours = found("ours.runs = { of = 'X', classes = ['insensitive'] }");
         assert_eq!(ours, Answer::Nothing("no workload is insensitive".to_owned()));
         let ours = found("ours.runs = { of = 'Y', metric = 'counter_held' }");

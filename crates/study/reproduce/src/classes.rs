@@ -7,19 +7,19 @@ use std::collections::BTreeMap;
 pub struct Classes(pub(crate) BTreeMap<String, Vec<&'static str>>);
 
 impl Classes {
-    /// Whether the workload is in one of the classes; an empty list contains all.
+    /// Returns whether the workload is in one of the classes; an empty list matches all.
     pub fn holds(&self, classes: &[String], workload: &str) -> bool {
         let is_in =
             |class: &String| self.0.get(workload).is_some_and(|own| own.contains(&class.as_str()));
         classes.is_empty() || classes.iter().any(is_in)
     }
 
-    /// The classes of a workload, separated by commas.
+    /// Returns the classes of a workload, separated by commas.
     pub fn of(&self, workload: &str) -> String {
         self.0.get(workload).map(|classes| classes.join(", ")).unwrap_or_default()
     }
 
-    /// The workloads of a class, in alphabetical order.
+    /// Returns the workloads of a class, in alphabetical order.
     pub fn members(&self, class: &str) -> Vec<&str> {
         let own = self.0.iter().filter(|(_, classes)| classes.contains(&class));
         own.map(|(workload, _)| workload.as_str()).collect()
@@ -36,7 +36,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_class_at_all_means_all_workloads() {
+    fn an_empty_class_list_means_all_workloads() {
         let classes = Classes::known(&[("a", "HIL"), ("b", "LIL")]);
         let names = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect::<Vec<_>>();
         assert!(classes.holds(&[], "c"));

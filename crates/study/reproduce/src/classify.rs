@@ -9,7 +9,7 @@ use warpmem_machine::{Machine, load};
 use warpmem_study::classify::{Criteria, OffChip, Sensitivity, Type, peak_ipc};
 use warpmem_study::reproduce::{Classified, Paper};
 
-/// The planned runs of a paper among `results`, and the classes of their workloads.
+/// Opens the planned runs of a paper among `results`, and the classes of their workloads.
 ///
 /// # Errors
 /// If a table cannot be read, or a run lacks a number.
@@ -20,7 +20,7 @@ pub fn open(paper: &Paper, results: &Results, planned: &[Planned]) -> Result<Stu
     Ok(study.classified(classes))
 }
 
-/// Classes from the runs that `classified` names; a class that needs other runs is absent.
+/// Determines classes from the runs named by `classified`; a class that needs other runs is absent.
 fn classes(study: &Study, classified: &Classified, machine: &Machine) -> Result<Classes> {
     let plain = |metric: &str| study.metric(&classified.plain, metric);
     let figures = Figures {
@@ -38,12 +38,12 @@ fn classes(study: &Study, classified: &Classified, machine: &Machine) -> Result<
     Ok(Classes(classes.collect()))
 }
 
-/// Cycles on an ideal machine, if the paper has runs there.
+/// Returns the cycles on an ideal machine, if the paper has such runs.
 fn ideal(study: &Study, configuration: Option<&str>) -> Result<Option<HashMap<String, f64>>> {
     configuration.map(|configuration| study.metric(configuration, "cycles")).transpose()
 }
 
-/// The numbers that decide classes, each by workload.
+/// Figures that decide the classes, each by workload.
 struct Figures {
     cycles: HashMap<String, f64>,
     perfect_dram: Option<HashMap<String, f64>>,

@@ -1,4 +1,4 @@
-//! Why an experiment cannot be reproduced.
+//! Failures of a reproduction.
 
 use std::io;
 use std::num::ParseFloatError;
@@ -12,7 +12,7 @@ use warpmem_study::reproduce::PaperError;
 
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// Why an experiment cannot be reproduced.
+/// Reason why an experiment cannot be reproduced.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -36,7 +36,7 @@ pub enum Error {
     NoChannel,
     #[error("no request was pending")]
     NothingPending,
-    #[error("a policy does not say what it costs")]
+    #[error("a policy does not state its cost")]
     NoCost,
     #[error("failed to create folder {}", folder.display())]
     Folder { folder: PathBuf, source: io::Error },
@@ -54,13 +54,13 @@ pub enum Error {
     Results(#[from] warpmem_analysis::Error),
     #[error(transparent)]
     Frame(#[from] PolarsError),
-    /// A figure or a page cannot be drawn or written.
+    /// A figure or a page that cannot be drawn or written.
     #[error(transparent)]
     Page(#[from] anyhow::Error),
 }
 
 impl Error {
-    /// Whether it is a failure of the program itself, and not of its input.
+    /// Returns whether the failure is the program's own and not due to its input.
     pub fn is_fault(&self) -> bool {
         match self {
             Error::Claim { source, .. } | Error::Figure { source, .. } => source.is_fault(),

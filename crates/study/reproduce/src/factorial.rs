@@ -1,5 +1,5 @@
-//! Every combination of policies of several slots: the effect of each policy, alone and with
-//! others.
+//! Full factorial over the policies of several slots: the effect of each policy, alone and combined
+//! with others.
 
 use crate::error::Result;
 use crate::report;
@@ -19,19 +19,19 @@ const MACHINE: &str = "machine";
 const COMBINATION: &str = "combination";
 const RATIO: &str = "ipc_ratio";
 const CHANGE: &str = "change";
-/// Combinations that are printed for each machine.
+/// Number of combinations printed for each machine.
 const BEST: usize = 5;
 
 /// The effects of the factors of an experiment, and its combinations.
 pub struct Effects {
     /// Main effects and interactions on each machine.
     pub effects: DataFrame,
-    /// IPC of each combination relative to that of all first levels, the best first.
+    /// IPC of each combination relative to that of all first levels, in descending order.
     pub combinations: DataFrame,
 }
 
 impl Effects {
-    /// From the runs of all combinations.
+    /// Computes the effects from the runs of all combinations.
     ///
     /// # Errors
     /// If a run is missing.
@@ -58,7 +58,7 @@ impl Effects {
         report::page(paper, sections, vec![chart(&self.effects)?], directory)
     }
 
-    /// The best combinations of each machine.
+    /// Returns the best combinations of each machine.
     ///
     /// # Errors
     /// If the dataframe engine fails.
@@ -67,19 +67,19 @@ impl Effects {
         Ok(combinations.group_by_stable([col(MACHINE)]).head(Some(BEST)).collect()?)
     }
 
-    /// The effects as a table of a report.
+    /// Returns the effects as a table of a report.
     pub fn table(&self) -> Table {
         let mut table = Table::new("effects", "Effects on IPC", self.effects.clone());
         table.describe_percent(CHANGE, EFFECT);
         table.describe_percent(
             "variation",
-            "Share of the variation within workloads that these factors explain; `workload`: that no combination explains, as workloads differ in what they gain.",
+            "Share of the variation within workloads explained by these factors; `workload`: the share that no combination explains, because gains differ between workloads.",
         );
         table
     }
 }
 
-/// Main effects and interactions on each machine.
+/// Computes main effects and interactions on each machine.
 fn of_machines(
     paper: &Paper,
     plan: &Factorial,
@@ -100,14 +100,15 @@ fn of_machines(
     Ok(concat(each, UnionArgs::default())?.filter(shown).select(columns).collect()?)
 }
 
-/// The row on the differences between workloads.
+/// Returns a predicate for the row on differences between workloads.
 fn of_workloads() -> Expr {
     col("factors").eq(lit(WORKLOADS))
 }
 
-/// Effects are measured from the mean of both levels. With logarithms, if the effect is a, the
-/// second level of one factor is 2a above the first, and the interaction of two factors is 4a (both
-/// second, less one second, less the other second, plus both first).
+/// Computes the ratio of the second level to the first. Effects are measured from the mean of both
+/// levels. With logarithms, if the effect is a, the second level of one factor is 2a above the
+/// first, and the interaction of two factors is 4a (both second, less one second, less the other
+/// second, plus both first).
 fn second_over_first(plan: &Factorial) -> Expr {
     let factors = plan.factors.iter().map(|factor| col("factors").eq(lit(factor.slot.as_str())));
     let is_single = factors.reduce(Expr::or).unwrap_or(lit(false));
@@ -116,8 +117,8 @@ fn second_over_first(plan: &Factorial) -> Expr {
     when(is_single).then(squared()).otherwise(squared() * squared()) - lit(1.0)
 }
 
-/// Rows about the second level of a factor, or of two. The rows of the first levels follow from
-/// them, because effects of two levels are opposite.
+/// Returns a predicate for rows about the second level of a factor, or of two. The rows of first
+/// levels follow from them, because effects of two levels are opposite.
 fn second_levels(plan: &Factorial) -> Expr {
     let singles = plan.factors.iter().map(|factor| factor.levels[1].clone());
     let pairs = plan.factors.iter().enumerate().flat_map(|(at, one)| {
@@ -128,8 +129,8 @@ fn second_levels(plan: &Factorial) -> Expr {
     singles.chain(pairs).map(is).reduce(Expr::or).unwrap_or(lit(true))
 }
 
-/// IPC of each combination relative to that of all first levels, as the geometric mean over
-/// workloads; the best first.
+/// Computes the IPC of each combination relative to that of all first levels, as the geometric mean
+/// over workloads, in descending order.
 fn combinations(plan: &Factorial, runs: LazyFrame) -> Result<DataFrame> {
     let slots: Vec<Expr> = plan.factors.iter().map(|factor| col(factor.slot.as_str())).collect();
     let is_first = |factor: &Factor| col(factor.slot.as_str()).eq(lit(factor.levels[0].as_str()));
@@ -153,10 +154,9 @@ fn combinations(plan: &Factorial, runs: LazyFrame) -> Result<DataFrame> {
     Ok(groups.sort([MACHINE, RATIO], order).collect()?)
 }
 
-const EFFECT: &str = "IPC with the second policy of a slot over that with the first, less 1, in the geometric mean of workloads and of all \
-     combinations of the other slots; of two slots, what both second policies change beyond the product of what each changes.";
+const EFFECT: &str = "IPC with the second policy of a slot relative to the first, minus 1, as the geometric mean over workloads and all combinations of the other slots; for two slots, the change by both second policies beyond the product of their individual changes.";
 
-/// The effects as bars.
+/// Draws the effects as bars.
 fn chart(effects: &DataFrame) -> Result<Chart> {
     let data = effects.clone().lazy().filter(of_workloads().not()).select([
         col("factors"),

@@ -1,4 +1,4 @@
-//! Figures of the papers, from our runs.
+//! The papers' figures, redrawn from our runs.
 
 use crate::claims::number;
 use crate::claims::{Answer, Finding};
@@ -16,7 +16,7 @@ const SERIES: &str = "series";
 const X: &str = "x";
 const VALUE: &str = "value";
 
-/// Every figure of a paper, and one of all published numbers next to ours.
+/// Draws every figure of a paper, and one of all published numbers next to ours.
 ///
 /// # Errors
 /// If an expression does not fit the results.
@@ -45,7 +45,7 @@ fn drawn(paper: &Paper, study: &Study, figure: &Figure) -> Result<Chart> {
     }
 }
 
-/// A chart with the title and labels of the figure.
+/// Makes a chart with the title and labels of the figure.
 fn chart(figure: &Figure, caption: &str, data: DataFrame, kind: Kind) -> Chart {
     let caption = format!("After {}. {caption}", figure.source);
     Chart::new(figure.name.clone(), figure.title.clone(), caption, data, kind)
@@ -71,13 +71,13 @@ impl Rows {
     }
 }
 
-/// Name of the series of published means.
+/// Returns the name of the series of published means.
 fn published(name: &str) -> String {
     format!("{name}, published")
 }
 
-/// The classes for which a figure shows means: those of the paper's claim about classes, unless the
-/// figure is about some classes only.
+/// Returns the classes for which a figure shows means: those of the paper's claim about classes,
+/// unless the figure covers only some classes.
 fn classes(paper: &Paper, runs: &Runs) -> Vec<String> {
     let listed = paper.claims.iter().find_map(|claim| match &claim.ours {
         Ours::Classes(classes) => Some(classes),
@@ -114,10 +114,10 @@ fn of_many(paper: &Paper, study: &Study, figure: &Figure, bars: &Many) -> Result
     Ok(chart(figure, &caption, data, Kind::Bars(kind)))
 }
 
-/// The category of the mean over everything that is drawn.
+/// Category of the mean over everything drawn.
 const MEAN: &str = "mean";
 
-/// Means of each class that has workloads, and of all.
+/// Computes the means of each class that has workloads, and of all workloads.
 fn means_of(
     study: &Study,
     classes: &[String],
@@ -135,7 +135,7 @@ fn means_of(
     of_classes.chain([(MEAN.to_owned(), mean(values, runs.mean))]).collect()
 }
 
-/// The same rows, sorted by workload.
+/// Sorts the rows by workload.
 fn by_workload(study: &Study, rows: &Rows) -> Rows {
     let place = |name: &String| study.workloads().iter().position(|known| known == name);
     let mut order: Vec<usize> = (0..rows.category.len()).collect();
@@ -238,10 +238,10 @@ fn of_load_times(study: &Study, figure: &Figure, times: &reproduce::LoadTimes) -
     }
     let axis = Axis::new(&figure.label, "").log();
     let kind = Boxes::of("load_time", CATEGORY, SERIES, axis).reference(1.0);
-    Ok(chart(figure, "Percentiles 1, 25, 50, 75 and 99, and the longest.", data, Kind::Boxes(kind)))
+    Ok(chart(figure, "Percentiles 1, 25, 50, 75 and 99, and the maximum.", data, Kind::Boxes(kind)))
 }
 
-/// Every change that was published as a number, next to ours.
+/// Draws every published numeric change next to ours.
 fn beside(findings: &[Finding]) -> Result<Option<Chart>> {
     let mut rows = Rows::default();
     for Finding { claim, ours, .. } in findings {
@@ -257,7 +257,8 @@ fn beside(findings: &[Finding]) -> Result<Option<Chart>> {
         return Ok(None);
     }
     let kind = Bars::new(CATEGORY, SERIES, VALUE, Axis::new("change", "%")).horizontal();
-    let (name, title) = ("published", "Published changes beside ours");
-    let caption = "Other workloads than the paper's: directions compare, sizes do not.";
+    let (name, title) = ("published", "Published changes next to ours");
+    let caption =
+        "The workloads differ from the paper's: directions are comparable, sizes are not.";
     Ok(Some(Chart::new(name, title, caption, rows.frame()?, Kind::Bars(kind))))
 }

@@ -1,4 +1,4 @@
-//! The experiments of papers: what is to be run, and published results next to ours.
+//! The experiments of papers: the runs they need, and published results next to ours.
 //!
 //! ```text
 //! runs     the plan of a paper's experiments
@@ -9,11 +9,11 @@
 //!   ▲
 //! claims, by_workload   each published number next to ours ─▶ parts, noise, verdict
 //!   ▲
-//! figures, table, report   what there is to see
+//! figures, table, report   charts, tables and the page
 //! ```
 //!
-//! `map` is about the small kernels in which a paper's gain appears, `survey` about
-//! every policy of every slot, and `factorial` is about experiments of every combination of policies instead.
+//! `map` covers the small kernels in which a paper's gain appears, `survey` every policy of every
+//! slot, and `factorial` experiments with every combination of policies.
 
 mod by_workload;
 mod claims;

@@ -1,8 +1,9 @@
-//! Maps: the gain at each place, and where workloads lie.
+//! Maps: the gain as a function of two axes, and the positions of workloads.
 //!
-//! An axis names the quantity that places a workload: a metric of its run on the plain machine, or a machine key. The
-//! metric at each value of the axis is the mean over the other axis. A workload lies at the linear interpolation of its
-//! own metric between two values, or at the end of the axis. Its gain is interpolated between the four nearest points.
+//! An axis is the quantity that positions a workload: a metric of its run on the plain machine, or
+//! a machine key. The metric at each value of the axis is the mean over the other axis. A
+//! workload's position is the linear interpolation of its own metric between two values, or the end
+//! of the axis. Its gain is interpolated between the four nearest points.
 
 use crate::by_workload::of_each;
 use crate::claims::number;
@@ -25,19 +26,19 @@ use warpmem_study::reproduce::{Axis, Map, Paper, Place, Runs, Shown};
 const GAINS: &str = "map.csv";
 const PLACED: &str = "placed.csv";
 
-/// Noise within which a workload's gain is that of its place even if both are measured exactly: a
-/// percentage point, as places are interpolated.
+/// Tolerance in percentage points within which a workload's gain agrees with the map even if both
+/// are measured exactly, because positions are interpolated.
 const NEAR: f64 = 1.0;
 
-/// The gains of a map.
+/// Gains of a map.
 pub struct Mapped {
-    /// Row by row from the lowest, in %.
+    /// Gains row by row from the lowest, %.
     gains: Vec<Measured>,
     across: Scale,
     up: Scale,
 }
 
-/// The values of an axis, and its metric at each.
+/// Values of an axis, and the metric at each.
 struct Scale {
     texts: Vec<String>,
     metric: Vec<f64>,
@@ -47,19 +48,19 @@ struct Scale {
 #[derive(Clone, Debug)]
 pub struct Placed {
     pub workload: String,
-    /// Metric that places it on each axis; none where nothing was counted.
+    /// Metric on each axis; none if nothing was counted.
     pub metrics: [Option<f64>; 2],
-    /// In values of the axes, counted from 0.
+    /// Position in values of the axes, counted from 0.
     pub at: [f64; 2],
-    /// Whether it is beyond an end of an axis.
+    /// Whether the position is beyond an end of an axis.
     pub is_beyond: bool,
-    /// Gain of the place, in %.
+    /// Gain of the map at the position, %.
     pub mapped: f64,
-    /// Gain that was measured, in %.
+    /// Measured gain, %.
     pub measured: Measured,
 }
 
-/// The gains of the runs of `study`, which are those of `paper` on its map.
+/// Computes the gains from the runs of `study`, which are those of `paper` on its map.
 ///
 /// # Errors
 /// If a run is missing.
@@ -91,7 +92,7 @@ pub fn mapped(paper: &Paper, map: &Map, study: &Study) -> Result<Mapped> {
     Ok(Mapped { gains, across, up })
 }
 
-/// Where the workloads of `study` lie, whose runs are those of `paper` off its map.
+/// Positions the workloads of `study`, whose runs are those of `paper` off its map.
 ///
 /// # Errors
 /// If an expression does not fit the results.
@@ -123,12 +124,12 @@ pub fn placed(
     Ok(all)
 }
 
-/// The gain of `runs` for each workload, in %.
+/// Computes the gain of `runs` for each workload, %.
 fn gains_of(paper: &Paper, study: &Study, runs: &Runs) -> Result<HashMap<String, Measured>> {
     Ok(of_each(paper, study, runs, Shown::Change)?.into_iter().collect())
 }
 
-/// Returns the quantity that places each workload on an axis.
+/// Returns the quantity that positions each workload on an axis.
 fn metric_of(
     map: &Map,
     axis: &Axis,
@@ -146,8 +147,8 @@ fn metric_of(
 }
 
 impl Scale {
-    /// Where the metric has this value, in values of the axis counted from 0, and whether that is
-    /// beyond an end. Without a value, the lowest end.
+    /// Finds the position of a metric in values of the axis, counted from 0, and whether it is
+    /// beyond an end. Without a metric, the lowest end.
     fn locate(&self, value: Option<f64>) -> (f64, bool) {
         let Some(value) = value else { return (0.0, true) };
         let last = self.metric.len() - 1;
@@ -169,7 +170,7 @@ impl Scale {
 }
 
 impl Mapped {
-    /// The gain at a place between others, in %.
+    /// Interpolates the gain between points, %.
     fn at(&self, x: f64, y: f64) -> f64 {
         let (columns, rows) = (self.across.texts.len(), self.up.texts.len());
         let of = |column: usize, row: usize| {
@@ -198,7 +199,7 @@ impl Mapped {
         Ok(frame)
     }
 
-    /// The gains as rows of text: the highest row first, as the map is drawn.
+    /// Formats the gains as rows of text, the highest row first, as the map is drawn.
     pub fn rows(&self, map: &Map) -> Vec<Vec<String>> {
         let columns = self.across.texts.len();
         let heading = format!("{} \\ {}", map.up.label, map.across.label);
@@ -219,7 +220,7 @@ impl Mapped {
         let shown: Vec<f64> = self.gains.iter().map(|gain| tenths(gain.mean)).collect();
         frame.with_column(Column::new("gain".into(), shown))?;
         let caption = format!(
-            "IPC, {} over {}, of the kernel `{}` on `{}`. Numbers are workloads.",
+            "IPC, {} over {}, of the kernel `{}` on `{}`. Numbers mark workloads.",
             map.of, map.over, map.kernel, paper.machine
         );
         let axis = |label: &str| warpmem_chart::Axis::new(label, "");
@@ -240,7 +241,7 @@ impl Mapped {
     }
 }
 
-/// Rounded, as cells have no room for more, and none of the digits behind is above the noise.
+/// Rounds a gain to the precision of a cell; further digits are below the noise.
 fn tenths(gain: f64) -> f64 {
     (10.0 * gain).round() / 10.0
 }
@@ -254,7 +255,7 @@ pub struct MapResults<'a> {
 }
 
 impl MapResults<'_> {
-    /// A row for each place: its values, the gain and its noise, in %.
+    /// Makes a frame with a row for each point: its values, the gain and its noise, %.
     ///
     /// # Errors
     /// If the dataframe engine fails.
@@ -262,8 +263,8 @@ impl MapResults<'_> {
         self.mapped.frame(self.map)
     }
 
-    /// A row for each workload: its number on the map, what decides where it lies, and the gain of
-    /// the place beside that which was measured, in %.
+    /// Makes a frame with a row for each workload: its number on the map, the metrics that position
+    /// it, and the gain of the map next to the measured one, %.
     ///
     /// # Errors
     /// If the dataframe engine fails.
@@ -300,7 +301,7 @@ impl MapResults<'_> {
     }
 }
 
-/// Writes the map and the workloads as CSV, the chart, and a page with all.
+/// Writes the map and the workloads as CSV, the chart, and a page with everything.
 ///
 /// # Errors
 /// If a file cannot be written.
@@ -314,8 +315,8 @@ pub fn write_map(results: &MapResults<'_>, directory: &Path) -> Result<()> {
 }
 
 impl Placed {
-    /// Whether the measured gain is that of the place, within its noise and a percentage point, or
-    /// both are gains or losses beyond that.
+    /// Returns whether the measured gain equals that of the map, within its noise and a percentage
+    /// point, or both are gains or both losses beyond that.
     pub fn is_as_mapped(&self) -> bool {
         let margin = NEAR + self.measured.noise.unwrap_or(0.0);
         let (mapped, measured) = (self.mapped, self.measured.mean);
@@ -345,9 +346,9 @@ mod tests {
         assert_eq!(scale(&[30.0, 10.0, 0.0]).locate(Some(20.0)), (0.5, false));
     }
 
-    /// A metric need not rise everywhere: the first place that has the value counts.
+    /// A metric need not be monotonic: the first position with the value counts.
     #[test]
-    fn a_level_part_of_an_axis_is_passed_over() {
+    fn non_monotonic_axes_use_the_first_matching_position() {
         let level = scale(&[0.0, 0.0, 10.0, 8.0, 20.0]);
         assert_eq!(level.locate(Some(5.0)), (1.5, false));
         assert_eq!(level.locate(Some(14.0)), (3.5, false));

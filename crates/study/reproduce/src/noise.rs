@@ -1,7 +1,7 @@
-//! Numbers over irrelevant variants of the machine: their mean, and how well it is known.
+//! Numbers measured over irrelevant variants of the machine: mean and confidence interval.
 //!
-//! Every configuration of a claim is run as it is and in each [variant](Paper::variants), so that a
-//! ratio is measured several times, each time of two runs that differ in the policy alone.
+//! Every configuration of a claim runs unmodified and in each [variant](Paper::variants), so a
+//! ratio is measured several times, each time from two runs that differ only in the policy.
 
 use crate::error::Result;
 use warpmem_study::reproduce::{Paper, Runs};
@@ -9,18 +9,18 @@ use warpmem_study::reproduce::{Paper, Runs};
 /// Quantiles 0.975 of Student's t distribution with 1 to 5 degrees of freedom.
 const STUDENT: [f64; 5] = [12.706, 4.303, 3.182, 2.776, 2.571];
 
-/// A number of several runs.
+/// A number measured by several runs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Measured {
-    /// Over the variants.
+    /// Mean over the variants.
     pub mean: f64,
-    /// Half of the 95 % confidence interval of the mean, by Student's t distribution; none if there
-    /// is one run only.
+    /// Half of the 95 % confidence interval of the mean, by Student's t distribution; none for a
+    /// single run.
     pub noise: Option<f64>,
 }
 
 impl Measured {
-    /// None of no values.
+    /// Averages the values; none without values.
     pub fn of(values: &[f64]) -> Option<Measured> {
         let count = values.len() as f64;
         let mean = (!values.is_empty()).then(|| values.iter().sum::<f64>() / count)?;
@@ -32,7 +32,8 @@ impl Measured {
     }
 }
 
-/// Evaluates `number` on the `runs` and on every variant of them. Variants without a number are left out.
+/// Evaluates `number` on the `runs` and on every variant of them. Variants without a number are
+/// ignored.
 ///
 /// # Errors
 /// Errors of `number`.
@@ -72,7 +73,7 @@ mod tests {
         assert!((found - expected).abs() < 1e-3, "{found} {expected}");
     }
 
-    /// X is 2.0, 2.2, 1.8 and 2.0 as it is and in three variants, Y 1.0, 1.0, 1.0 and 0.8.
+    /// X is 2.0 unmodified and 2.2, 1.8 and 2.0 in three variants; Y is 1.0, 1.0, 1.0 and 0.8.
     #[test]
     fn a_ratio_is_the_mean_of_pairs_that_differ_in_the_policy_alone() {
         let ratio = of("of = 'X'\nover = 'Y'").unwrap();
@@ -84,16 +85,16 @@ mod tests {
     }
 
     #[test]
-    fn one_run_has_no_noise_and_none_no_number() {
+    fn a_single_run_has_no_noise_and_no_runs_no_number() {
         assert_eq!(Measured::of(&[3.0]), Some(Measured { mean: 3.0, noise: None }));
         assert_eq!(Measured::of(&[3.0, 3.0]), Some(Measured { mean: 3.0, noise: Some(0.0) }));
         assert_eq!(Measured::of(&[]), None);
         assert_eq!(of("of = 'Z'"), None);
     }
 
-    /// A textbook's sample of six: mean 10, standard deviation 1.
+    /// A textbook sample of six: mean 10, standard deviation 1.
     #[test]
-    fn the_interval_is_students() {
+    fn the_interval_is_students_t() {
         let spread = 1.0 * (5.0f64 / 6.0).sqrt();
         let sample = [10.0 - spread, 10.0 + spread].repeat(3);
         close(Measured::of(&sample).unwrap().noise.unwrap(), 2.571 / 6.0f64.sqrt());

@@ -1,4 +1,4 @@
-//! Experiments on single parts of a machine: DRAM channels alone, and hardware costs.
+//! Experiments on single parts of a machine: stand-alone DRAM channels, and hardware costs.
 
 use crate::error::{Error, Result};
 use std::ops::ControlFlow;
@@ -7,8 +7,8 @@ use warpmem_machine::load;
 use warpmem_standalone::dram::{Device, Mix, Origin, Pattern, Sources, Stream, run};
 use warpmem_study::reproduce::{Bits, Paper, Streamed};
 
-/// Returns the DRAM efficiency of a channel that reads the stream `streamed`: data cycles over cycles with pending
-/// requests.
+/// Returns the DRAM efficiency of a channel that reads `streamed`: data cycles over cycles with
+/// pending requests.
 ///
 /// # Errors
 /// If the machine cannot be driven with this stream.
@@ -29,7 +29,8 @@ pub fn efficiency(paper: &Paper, streamed: &Streamed) -> Result<f64> {
     channel.counts.dram_efficiency().ok_or(Error::NothingPending)
 }
 
-/// Bits that a configuration's DRAM scheduler and arbiter compare in a cycle, in the whole machine.
+/// Counts the bits that a configuration's DRAM scheduler and arbiter compare per cycle, over the
+/// whole machine.
 ///
 /// # Errors
 /// If the machine is not valid, or a policy states no cost.
@@ -55,7 +56,7 @@ mod tests {
         assert_eq!(["FR-FCFS", "BFIFO+HG", "BFIFO+HMHG4"].map(of), [3584.0, 224.0, 256.0]);
     }
 
-    /// 8 cycles of data per row cycle of 34; the first row is opened at once.
+    /// 8 cycles of data per row cycle of 34; the first row opens without delay.
     #[test]
     fn one_bank_has_its_closed_form() {
         let paper = find("yuan2009").unwrap();

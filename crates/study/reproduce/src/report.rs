@@ -16,14 +16,14 @@ use warpmem_report::{html, markdown};
 use warpmem_study::reproduce::Paper;
 use warpmem_support::files::staged;
 
-/// The page.
+/// File name of the page.
 pub const FILE: &str = "reproduction.html";
 const MARKDOWN: &str = "reproduction.md";
 const FIGURES: &str = "figures";
 const CLAIMS: &str = "claims.csv";
 const BY_WORKLOAD: &str = "by-workload.csv";
 
-/// The results of a paper's experiments.
+/// Results of a paper's experiments.
 pub struct Reproduced<'a> {
     pub paper: &'a Paper,
     pub study: &'a Study,
@@ -33,7 +33,8 @@ pub struct Reproduced<'a> {
     pub of_workloads: &'a [OfWorkload],
 }
 
-/// Writes the claims as CSV, for all workloads and for each, the figures, and a page with all.
+/// Writes the claims as CSV, for all workloads and for each, the figures, and a page with
+/// everything.
 ///
 /// # Errors
 /// If a file cannot be written.
@@ -41,8 +42,7 @@ pub fn write(results: &Reproduced<'_>, charts: Vec<Chart>, directory: &Path) -> 
     let Reproduced { paper, findings, of_workloads, .. } = results;
     write_csv(&frame(findings)?, directory.join(CLAIMS))?;
     write_csv(&by_workload_frame(of_workloads)?, directory.join(BY_WORKLOAD))?;
-    let caution = "Nothing is fitted. A number is the mean over irrelevant variants of the machine: the order of its SMs, the \
-        pages of the data, the parity of the DRAM queue. The noise is half of its 95 % interval; less is below noise.";
+    let caution = "Nothing is fitted. A number is the mean over irrelevant variants of the machine: the order of its SMs, the pages of the data, the parity of the DRAM queue. The noise is half of its 95 % interval; smaller changes are below noise.";
     let counts = format!("{}.", summary(findings));
     let sections = vec![
         Section::new("claims", "Published and ours")
@@ -80,13 +80,14 @@ pub(crate) fn page(
     })
 }
 
-/// A line for each workload: its classes, and how many claims agree with its runs alone.
+/// Makes a section with a row for each workload: its classes, and the number of claims that agree
+/// with its runs alone.
 fn workloads(results: &Reproduced<'_>) -> Result<Section> {
     let Reproduced { paper, study, left_out, of_workloads, .. } = results;
     let mut section = Section::new("workloads", "Workloads");
     if !left_out.is_empty() {
         let names = left_out.iter().map(|&name| name.to_owned());
-        let cannot = Prose::new("Left out, as the machine cannot run them: ");
+        let cannot = Prose::new("Left out because the machine cannot run them: ");
         section = section.text(cannot.codes(names));
     }
     let names = study.workloads();

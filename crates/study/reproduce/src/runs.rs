@@ -1,4 +1,4 @@
-//! The runs that a paper's claims and figures need.
+//! Runs required by a paper's claims and figures.
 
 use crate::error::Result;
 use crate::study::Planned;
@@ -8,11 +8,11 @@ use warpmem_study::reproduce::{Configuration, Factorial, Paper};
 use warpmem_study::sweep::{Case, Plan, PolicyNames, Scalar, Values};
 use warpmem_study::traces::NamedTrace;
 
-/// Every configuration of a paper on every trace: the plan that runs them, and the runs. A trace
-/// that cannot run on the paper's machine is left out by the plan.
+/// Plans every configuration of a paper on every trace, and lists the runs. Traces that cannot run
+/// on the paper's machine are omitted.
 ///
 /// # Errors
-/// If a configuration is not one of the machine.
+/// If a configuration is not valid for the machine.
 pub fn plan(paper: &Paper, traces: &[NamedTrace]) -> Result<(Plan, Vec<Planned>)> {
     let mut machines: Vec<Machine> = Vec::new();
     let mut cases = Vec::new();
@@ -20,7 +20,7 @@ pub fn plan(paper: &Paper, traces: &[NamedTrace]) -> Result<(Plan, Vec<Planned>)
     for configuration in all(paper)? {
         let machine = load(&paper.machine, &configuration.overrides)?;
         planned.extend(traces.iter().map(|trace| run_of(trace, &machine, &configuration)));
-        // Values of a sweep that the machine has anyway give the same machine under another name.
+        // Sweep values equal to the machine's own give the same machine under another name.
         if !machines.contains(&machine) {
             cases.push(case(&configuration));
             machines.push(machine);
@@ -36,7 +36,7 @@ pub fn plan(paper: &Paper, traces: &[NamedTrace]) -> Result<(Plan, Vec<Planned>)
     Ok((plan, planned))
 }
 
-/// Every combination on every machine.
+/// Plans every combination on every machine.
 pub fn factorial_plan(paper: &Paper, factorial: &Factorial) -> Plan {
     let factors = factorial.factors.iter();
     let policies = factors.map(|factor| (factor.slot.clone(), PolicyNames(factor.levels.to_vec())));
@@ -53,7 +53,7 @@ pub fn factorial_plan(paper: &Paper, factorial: &Factorial) -> Plan {
     }
 }
 
-/// The configurations of claims and figures, and variants of those that claims compare.
+/// Returns the configurations of claims and figures, and variants of those that claims compare.
 fn all(paper: &Paper) -> Result<Vec<Configuration>> {
     let mut all = paper.configurations()?;
     for compared in paper.compared()? {
@@ -73,7 +73,7 @@ fn run_of(trace: &NamedTrace, machine: &Machine, configuration: &Configuration) 
     }
 }
 
-/// In the form of plans: policies by slot, and other parameters.
+/// Converts a configuration to a plan's case: policies by slot, and other parameters.
 fn case(configuration: &Configuration) -> Case {
     let mut case = Case { name: configuration.name.clone(), ..Case::default() };
     for (key, value) in configuration.overrides.iter().filter_map(|text| text.split_once('=')) {

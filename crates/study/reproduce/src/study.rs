@@ -1,4 +1,4 @@
-//! The runs of a paper's experiments, as a dataframe that expressions are evaluated on.
+//! Runs of a paper's experiments, as a dataframe on which expressions are evaluated.
 
 use crate::classes::Classes;
 use crate::error::{Error, Result};
@@ -14,7 +14,7 @@ use warpmem_study::reproduce::{Mean, Runs};
 /// Columns that identify a run.
 const WORKLOAD: &str = "workload";
 const CONFIGURATION: &str = "configuration";
-/// A metric before it has the name of its configuration.
+/// Temporary name of a metric column, before it is named after its configuration.
 const METRIC: &str = "the metric";
 
 /// A run of the experiments.
@@ -28,24 +28,24 @@ pub struct Planned {
 /// Every run, with its numbers.
 pub struct Study {
     runs: DataFrame,
-    /// In the order of the plan.
+    /// Workloads in the order of the plan.
     workloads: Vec<String>,
     classes: Classes,
 }
 
-/// The value of an expression for one workload.
+/// Value of an expression for one workload.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Value {
     pub workload: String,
-    /// The metric, and that of the configuration it is divided by.
+    /// Metric of the configuration, and of the configuration that it is divided by.
     pub own: f64,
     pub base: Option<f64>,
-    /// None for a ratio with denominator 0, which still counts in a ratio of sums.
+    /// Value; none for a ratio with denominator 0, which still counts in a ratio of sums.
     pub value: Option<f64>,
 }
 
 impl Study {
-    /// The planned runs among `results`.
+    /// Opens the planned runs among `results`.
     ///
     /// # Errors
     /// If a table cannot be read.
@@ -69,7 +69,7 @@ impl Study {
         Study::new(runs.collect()?)
     }
 
-    /// From a frame with a row per run: `workload`, `configuration`, and numbers.
+    /// Makes a study of a frame with a row per run: `workload`, `configuration`, and numbers.
     pub(crate) fn new(runs: DataFrame) -> Result<Study> {
         let mut workloads: Vec<String> = Vec::new();
         for name in runs.column(WORKLOAD)?.str()?.iter().flatten() {
@@ -80,7 +80,7 @@ impl Study {
         Ok(Study { runs, workloads, classes: Classes::default() })
     }
 
-    /// Adds the classes of its workloads.
+    /// Adds the classes of the workloads.
     pub(crate) fn classified(self, classes: Classes) -> Study {
         Study { classes, ..self }
     }
@@ -93,11 +93,11 @@ impl Study {
         &self.classes
     }
 
-    /// The values of the expression `runs` for each workload of its classes that has them, in the
-    /// order of the plan.
+    /// Evaluates the expression `runs` for each workload of its classes, in the order of the plan.
+    /// Workloads without a value are absent.
     ///
     /// # Errors
-    /// If an expression cannot be read, or names something that does not exist.
+    /// If an expression cannot be parsed, or refers to something that does not exist.
     pub fn values(&self, runs: &Runs) -> Result<Vec<Value>> {
         let mut frame = self.own(&runs.of, &runs.metric)?;
         let base = runs.over.iter().map(|over| ("base", over));
@@ -128,7 +128,7 @@ impl Study {
         Ok(rows(&frame)?.into_iter().filter(wanted).collect())
     }
 
-    /// A number of each workload under a configuration; workloads without it are missing.
+    /// Returns a metric of each workload under a configuration; workloads without it are absent.
     pub fn metric(&self, configuration: &str, metric: &str) -> Result<HashMap<String, f64>> {
         let frame = self.own(configuration, metric)?.select([
             col(WORKLOAD),
@@ -139,13 +139,13 @@ impl Study {
         Ok(rows(&frame.collect()?)?.into_iter().map(|row| (row.workload, row.own)).collect())
     }
 
-    /// The runs of a configuration, with a metric as `own`.
+    /// Returns the runs of a configuration, with a metric as `own`.
     fn own(&self, configuration: &str, metric: &str) -> Result<LazyFrame> {
         with(self.under(configuration), metric, "own")
     }
 
-    /// The runs of a configuration, with a metric as `name`, and other columns with `name_` before
-    /// their names.
+    /// Returns the runs of a configuration, with a metric as `name`, and other columns prefixed by
+    /// `name_`.
     fn other(&self, name: &str, configuration: &str, metric: &str) -> Result<LazyFrame> {
         let is_number =
             |column: &&PlSmallStr| ![WORKLOAD, CONFIGURATION].contains(&column.as_str());
@@ -160,13 +160,13 @@ impl Study {
     }
 }
 
-/// The frame with the value of an expression over its columns.
+/// Adds the value of an expression over the frame's columns.
 fn with(frame: LazyFrame, text: &str, name: &str) -> Result<LazyFrame> {
     with_expression(frame, text, name)
         .map_err(|source| Error::Expression { text: text.to_owned(), source: Box::new(source) })
 }
 
-/// The run's identifier and all its numbers, as floats.
+/// Selects the run's identifier and all its numbers, as floats.
 fn numbers(mut runs: LazyFrame) -> Result<LazyFrame> {
     let schema = runs.collect_schema()?;
     let numeric = schema.iter().filter(|(_, dtype)| dtype.is_primitive_numeric());
@@ -174,7 +174,7 @@ fn numbers(mut runs: LazyFrame) -> Result<LazyFrame> {
     Ok(runs.select([col("run_id")].into_iter().chain(numeric).collect::<Vec<_>>()))
 }
 
-/// A column `counter_NAME` for each counter of a policy: its sum over the units of the run.
+/// Makes a column `counter_NAME` for each policy counter: its sum over the units of the run.
 fn counters(results: &Results) -> Result<LazyFrame> {
     let table = results.table("policy_counters")?.collect()?;
     let names = table.column("counter")?.unique()?;
@@ -188,14 +188,14 @@ fn counters(results: &Results) -> Result<LazyFrame> {
     Ok(table.lazy().group_by_stable([col("run_id")]).agg(sums))
 }
 
-/// Yuan's mean over controllers, `dram_efficiency_mean`; the run's own `dram_efficiency` is a ratio
-/// of sums.
+/// Computes Yuan's mean over controllers, `dram_efficiency_mean`; the run's own `dram_efficiency`
+/// is a ratio of sums.
 fn efficiency(results: &Results) -> Result<LazyFrame> {
     let mean = col("dram_efficiency").mean().alias("dram_efficiency_mean");
     Ok(results.table("channels")?.group_by_stable([col("run_id")]).agg([mean]))
 }
 
-/// The rows whose metric is a number.
+/// Returns the rows whose metric is a number.
 fn rows(frame: &DataFrame) -> Result<Vec<Value>> {
     let number = |name: &str| -> Result<Vec<Option<f64>>> {
         let known = frame.column(name)?.f64()?.iter();
@@ -210,7 +210,7 @@ fn rows(frame: &DataFrame) -> Result<Vec<Value>> {
     Ok(workloads.iter().enumerate().filter_map(row).collect())
 }
 
-/// Combines the values of several workloads; none if there are none.
+/// Averages the values of several workloads; none without values.
 pub fn mean(values: &[Value], mean: Mean) -> Option<f64> {
     let each = || values.iter().filter_map(|value| value.value);
     let arithmetic = |values: &mut dyn Iterator<Item = f64>| -> Option<f64> {
@@ -235,7 +235,7 @@ pub fn mean(values: &[Value], mean: Mean) -> Option<f64> {
 pub(crate) mod tests {
     use super::*;
 
-    /// Two workloads under two configurations, and a third that lacks one configuration.
+    /// Makes two workloads under two configurations, and a third that lacks one configuration.
     pub fn study() -> Study {
         let runs = df!(
             WORKLOAD => ["a", "b", "c", "a", "b"],
@@ -247,7 +247,7 @@ pub(crate) mod tests {
         Study::new(runs.unwrap()).unwrap()
     }
 
-    /// IPC of a workload under X with several values of `n`.
+    /// Makes IPCs of a workload under X with several values of `n`.
     pub fn swept(ipc: &[(&str, f64)]) -> Study {
         let names: Vec<String> = ipc.iter().map(|(value, _)| format!("X @ n={value}")).collect();
         let ipc: Vec<f64> = ipc.iter().map(|(_, ipc)| *ipc).collect();
@@ -256,7 +256,7 @@ pub(crate) mod tests {
         Study::new(runs.unwrap()).unwrap()
     }
 
-    /// IPC of a workload under X and Y as they are and in the variants of a quick run.
+    /// Makes IPCs of a workload under X and Y, unmodified and in the variants of a quick run.
     pub fn varied() -> Study {
         let names = |scheme: &str| {
             let varied = [1, 3, 5].map(|number| format!("{scheme}, variant {number}"));
@@ -301,7 +301,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn what_is_no_number_is_left_out() {
+    fn non_numeric_values_are_left_out() {
         assert_eq!(values("of = 'X'\nmetric = 'counter_held'"), named(&[("a", 4.0)]));
         assert_eq!(values("of = 'X'\nmetric = 'cycles / (ipc_thread - 2)'").len(), 2);
         let case = "CASE WHEN own > 4 THEN own END";
@@ -311,7 +311,7 @@ pub(crate) mod tests {
         );
     }
 
-    /// A workload under Y whose metric is 0 under X has no ratio but counts in the sum.
+    /// A workload whose metric is 0 under X has no ratio, but its metric under Y counts in the sum.
     #[test]
     fn ratio_over_zero_counts_only_in_ratios_of_sums() {
         let of = |mean: &str| {
@@ -326,13 +326,13 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn an_expression_that_names_nothing_is_refused() {
+    fn expressions_with_unknown_names_are_refused() {
         assert!(study().values(&runs("of = 'X'\nmetric = 'cyclse'")).is_err());
         assert!(study().values(&runs("of = 'X'\nmetric = 'SELECT FROM'")).is_err());
     }
 
     #[test]
-    fn means_are_those_of_the_textbook() {
+    fn means_match_their_definitions() {
         let value = |own: f64, base: f64| Value {
             workload: String::new(),
             own,

@@ -1,4 +1,4 @@
-//! Surveys: what every policy changes, by class of workloads.
+//! Surveys: the effect of every policy, by class of workloads.
 
 use crate::by_workload::of_each;
 use crate::error::Result;
@@ -14,27 +14,27 @@ use warpmem_analysis::write_csv;
 use warpmem_report::{Prose, Section, Table};
 use warpmem_study::reproduce::{Mean, Paper, Runs, Shown, Survey, Surveyed};
 
-/// File of the table.
+/// File name of the table.
 const FILE: &str = "survey.csv";
-/// Metrics beside IPC: name, column of `runs`.
+/// Metrics besides IPC: name, column of `runs`.
 const OTHERS: [(&str, &str); 2] = [("energy", "energy_nj"), ("fairness", "warp_fairness")];
 
-/// Effect of a policy, in %.
+/// Effect of a policy, %.
 #[derive(Clone, Debug)]
 pub struct Change {
     pub surveyed: Surveyed,
-    /// IPC, geometric means: of all workloads, then of each class; none of a class without
-    /// workloads.
+    /// Change of IPC, geometric means: over all workloads, then over each class; none for a class
+    /// without workloads.
     pub ipc: Vec<Option<Measured>>,
-    /// DRAM energy and fairness among warps, geometric means of all.
+    /// Changes of DRAM energy and of fairness among warps, geometric means over all workloads.
     pub others: [Option<Measured>; OTHERS.len()],
-    /// The workload with the least IPC over its own, and the change.
+    /// Workload with the lowest IPC relative to its own, and the change.
     pub worst: Option<(String, f64)>,
-    /// The workload with the greatest.
+    /// Workload with the highest.
     pub best: Option<(String, f64)>,
 }
 
-/// The changes of every policy of a survey, in its order.
+/// Computes the change of every policy of a survey, in its order.
 ///
 /// # Errors
 /// If an expression does not fit the results.
@@ -78,12 +78,12 @@ fn change(paper: &Paper, survey: &Survey, study: &Study, surveyed: Surveyed) -> 
     })
 }
 
-/// Headings of the changes of IPC.
+/// Returns the headings of the changes of IPC.
 fn columns(survey: &Survey) -> impl Iterator<Item = (usize, &str)> {
     ["all"].into_iter().chain(survey.classes.iter().map(String::as_str)).enumerate()
 }
 
-/// A row for each policy; changes in %.
+/// Makes a frame with a row for each policy; changes in %.
 ///
 /// # Errors
 /// If the dataframe engine fails.
@@ -119,7 +119,7 @@ pub fn survey_frame(survey: &Survey, changes: &[Change]) -> Result<DataFrame> {
     Ok(frame)
 }
 
-/// The same for people: changes with their noise.
+/// Makes the frame for display: changes with their noise.
 ///
 /// # Errors
 /// If the dataframe engine fails.
@@ -166,8 +166,7 @@ pub fn write_survey(
     directory: &Path,
 ) -> Result<()> {
     write_csv(&survey_frame(survey, changes)?, directory.join(FILE))?;
-    let about = "IPC, geometric mean of all workloads and of each class; DRAM energy and fairness among warps, of all. Changes \
-        against the machine's own policy, with half of their 95 % interval over irrelevant variants of the machine.";
+    let about = "IPC, geometric mean over all workloads and over each class; DRAM energy and fairness among warps, over all. Changes relative to the machine's own policy, with half of their 95 % interval over irrelevant variants of the machine.";
     let table = Table::new("survey", "Changes", survey_shown(survey, changes)?);
     let names = study.workloads();
     let classes: Vec<String> = names.iter().map(|name| study.classes().of(name)).collect();
@@ -188,7 +187,7 @@ mod tests {
     use super::*;
     use crate::classes::Classes;
 
-    /// Two workloads under the machine's own scheduler and under `fcfs`.
+    /// Makes two workloads under the machine's own scheduler and under `fcfs`.
     fn study() -> Study {
         let schemes = ["own", "own", "dram_scheduler: fcfs", "dram_scheduler: fcfs"];
         let runs = df!(
@@ -202,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn a_policy_has_a_mean_of_each_class_and_its_worst_workload() {
+    fn policies_report_class_means_and_the_worst_workload() {
         let paper = warpmem_study::reproduce::find("survey").unwrap();
         let survey = paper.survey.clone().unwrap();
         let changes = changes(&paper, &survey, &study()).unwrap();

@@ -7,7 +7,7 @@ use warpmem_analysis::polars::df;
 use warpmem_analysis::polars::prelude::{Column, DataFrame};
 use warpmem_study::reproduce::{Claim, Mean, Ours, Shown};
 
-/// The rows that a reader sees: text, with units in the numbers.
+/// A displayed row: text, with units in the numbers.
 pub struct Line {
     pub what: String,
     pub source: String,
@@ -24,7 +24,7 @@ pub struct Line {
 pub const HEADINGS: [&str; 9] =
     ["what", "paper", "published", "ours", "noise", "verdict", "workloads", "mean", "note"];
 
-/// Index of the note among them.
+/// Index of the note in [`HEADINGS`].
 pub const NOTE: usize = HEADINGS.len() - 1;
 
 const NOTHING: &str = "–";
@@ -88,7 +88,7 @@ fn mean(claim: &Claim) -> Option<Mean> {
     }
 }
 
-/// A number in its unit: three digits for values, one decimal for percentages.
+/// Formats a number in its unit: three digits for values, one decimal for percentages.
 fn spelt(claim: &Claim, number: f64) -> String {
     match claim.shown {
         Shown::Change => format!("{} %", signed(number)),
@@ -98,12 +98,12 @@ fn spelt(claim: &Claim, number: f64) -> String {
     }
 }
 
-/// A change with its sign and one decimal; one that is shown as zero has no sign.
+/// Formats a change with its sign and one decimal; a change displayed as zero has no sign.
 pub(crate) fn signed(change: f64) -> String {
     format!("{change:+.1}").replace("-0.0", "0.0").replace("+0.0", "0.0")
 }
 
-/// A noise in the unit of the number.
+/// Formats a noise in the unit of the number.
 fn within(claim: &Claim, noise: f64) -> String {
     match claim.shown {
         Shown::Change | Shown::Percent => format!("± {noise:.1} %"),
@@ -121,7 +121,7 @@ fn value(number: f64) -> String {
     }
 }
 
-/// The rows as a frame of text.
+/// Makes a frame of the displayed rows.
 ///
 /// # Errors
 /// If the dataframe engine fails.
@@ -135,7 +135,7 @@ pub fn shown(findings: &[Finding]) -> Result<DataFrame> {
     Ok(DataFrame::new(lines.len(), columns)?)
 }
 
-/// The same for programs: numbers as numbers, with their unit in a column.
+/// Makes a frame for programs: numbers as numbers, with their unit in a column.
 ///
 /// # Errors
 /// If the dataframe engine fails.
@@ -173,7 +173,7 @@ pub fn frame(findings: &[Finding]) -> Result<DataFrame> {
     )?)
 }
 
-/// None for values that are words.
+/// Returns the unit; none for textual values.
 fn unit(claim: &Claim) -> Option<String> {
     if matches!(claim.ours, Ours::Classes(_)) {
         return None;
@@ -186,7 +186,8 @@ fn unit(claim: &Claim) -> Option<String> {
     })
 }
 
-/// `12 agree, 5 are below noise, 7 disagree; 4 are sizes alone, 2 cannot be computed`
+/// Summarizes findings: `12 agree, 5 are below noise, 7 disagree; 4 are sizes alone, 2 cannot be
+/// computed`.
 pub fn summary(findings: &[Finding]) -> String {
     let count = |verdict| findings.iter().filter(|finding| finding.verdict == verdict).count();
     let of = |verdict| count(Some(verdict));
@@ -216,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_stand_with_their_units() {
+    fn numbers_are_printed_with_units() {
         let line = |text: &str, ours| {
             let line = Line::of(&finding(text, ours, None));
             (line.published, line.ours)
@@ -262,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn noise_stands_in_the_unit_of_its_number() {
+    fn noise_has_the_unit_of_its_number() {
         let noise = |text: &str, noise| Line::of(&finding(text, number(1.0), Some(noise))).noise;
         assert_eq!(noise("published = 1", 0.54), "± 0.5 %");
         assert_eq!(noise("shown = 'percent'", 2.0), "± 2.0 %");

@@ -1,12 +1,12 @@
-//! Whether our result agrees with the published one, is below the noise, or disagrees.
+//! Verdicts: our result agrees with the published one, is below the noise, or disagrees.
 
 use warpmem_study::reproduce::{Claim, Direction, Shown};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     Agrees,
-    /// Irrelevant variants of the machine alone could explain the difference: neither agreement nor
-    /// disagreement.
+    /// The difference is within the noise of irrelevant variants of the machine: neither agreement
+    /// nor disagreement.
     BelowNoise,
     Disagrees,
 }
@@ -25,10 +25,10 @@ impl Verdict {
     }
 }
 
-/// Half of the last digit that is shown: a smaller difference is none, whatever the noise.
+/// Half of the last displayed digit: smaller differences are ignored, whatever the noise.
 const UNSHOWN: f64 = 0.05;
 
-/// The verdict on our result and its noise, both in the unit shown; none for a claim about a size.
+/// Judges our result with its noise, both in the displayed unit; none for a claim about a size.
 pub fn verdict(claim: &Claim, ours: f64, noise: Option<f64>) -> Option<Verdict> {
     let margin = noise.unwrap_or(0.0).max(UNSHOWN);
     let from = match claim.shown {
@@ -45,7 +45,7 @@ pub fn verdict(claim: &Claim, ours: f64, noise: Option<f64>) -> Option<Verdict> 
         Direction::Up => Some(upwards(change, margin)),
         Direction::Down => Some(upwards(-change, margin)),
         Direction::NotDown => Some(Verdict::of(change > -margin)),
-        // A bound is the paper's number, which our result may equal to the last digit.
+        // A bound is the paper's number; a result equal to its last digit satisfies it.
         Direction::AtLeast(least) => Some(beyond(ours - least, noise)),
         Direction::AtMost(most) => Some(beyond(most - ours, noise)),
         Direction::Within(percent) => claim.published.map(|published| {
@@ -54,7 +54,7 @@ pub fn verdict(claim: &Claim, ours: f64, noise: Option<f64>) -> Option<Verdict> 
     }
 }
 
-/// A published change of zero agrees with one that is below the noise.
+/// Judges a change by its sign; a published change of zero agrees with a change below the noise.
 fn same_way(published: f64, change: f64, margin: f64) -> Verdict {
     if published.abs() < UNSHOWN {
         return Verdict::of(change.abs() <= margin);

@@ -1,4 +1,4 @@
-//! Cells: runs of a trace on a machine, in parallel.
+//! Cells: runs of a trace on a machine, executed in parallel.
 
 use crate::traces::NamedTrace;
 use rayon::prelude::*;
@@ -15,14 +15,14 @@ use warpmem_record::{Recorded, ResultsError, ResultsWriter, RunKey};
 use warpmem_trace::Kernel;
 use warpmem_workload::shell::quoted;
 
-/// Why a cell has no result.
+/// Reason why a cell has no result.
 #[derive(Debug, thiserror::Error)]
 pub enum CellError {
     #[error(transparent)]
     Refused(Box<RefusedCell>),
     #[error(transparent)]
     Failed(Box<FailedCell>),
-    /// Stopped by its watcher.
+    /// The watcher stopped the cell.
     #[error("{}", RunError::Interrupted)]
     Interrupted,
     #[error("{} and {} hold the same trace: give it once", one.display(), two.display())]
@@ -34,7 +34,7 @@ pub enum CellError {
 }
 
 impl CellError {
-    /// Whether the cell was stopped, by the user or after the failure of another.
+    /// Returns whether the cell was stopped, by the user or after the failure of another.
     pub fn is_interruption(&self) -> bool {
         matches!(self, CellError::Interrupted)
     }
@@ -58,7 +58,7 @@ pub struct FailedCell {
     pub source: RunError,
 }
 
-/// Why a cell could not run.
+/// Reason why a cell could not run.
 #[derive(Debug, thiserror::Error)]
 pub enum Refusal {
     #[error(transparent)]
@@ -73,12 +73,12 @@ pub enum Refusal {
 #[error("failed to start threads")]
 pub struct ThreadsError(#[from] ThreadPoolBuildError);
 
-/// Starts `jobs` threads; with 0, one per processor.
+/// Starts a pool of `jobs` threads; 0 means one per processor.
 pub(crate) fn threads(jobs: usize) -> Result<ThreadPool, ThreadsError> {
     Ok(ThreadPoolBuilder::new().num_threads(jobs).build()?)
 }
 
-/// Watches concurrent runs, and may stop them.
+/// Watches concurrent runs, and can stop them.
 pub trait Watcher: Sync {
     type Watch<'a>: Watch
     where
@@ -87,32 +87,32 @@ pub trait Watcher: Sync {
     /// Starts watching a run.
     fn watch(&self) -> Self::Watch<'_>;
 
-    /// Notes that a run failed, which stops the others.
+    /// Records the failure of a run, which stops the others.
     fn fail(&self);
 
-    /// Whether no further run may begin.
+    /// Returns whether no further run may begin.
     fn is_stopped(&self) -> bool;
 }
 
-/// Watches one run.
+/// Watches a single run.
 pub trait Watch: Progress {
-    /// Notes the end of the run and its totals.
+    /// Records the end of the run and its totals.
     fn done(self, end: &ProgressReport);
 }
 
-/// One trace on one machine.
+/// A trace on a machine.
 pub struct Cell<'a> {
     pub trace: &'a NamedTrace,
     pub key: RunKey,
-    /// Threads of its run, at most; the results are the same with any number.
+    /// Maximum number of threads of the run; the results do not depend on it.
     pub threads: usize,
 }
 
 impl<'a> Cell<'a> {
-    /// `machine` includes the `overrides`; `command` runs this cell alone.
+    /// Makes a cell. `machine` includes the `overrides`; `command` runs this cell alone.
     ///
     /// # Errors
-    /// If it could not run.
+    /// If the cell cannot run.
     pub fn new(
         trace: &'a NamedTrace,
         machine: Machine,
@@ -145,7 +145,7 @@ impl<'a> Cell<'a> {
         self.key.machine.name.clone()
     }
 
-    /// Runs the cell on [`Cell::threads`] threads, this one included.
+    /// Runs the cell on [`Cell::threads`] threads, including the calling one.
     ///
     /// # Errors
     /// If the run fails or is stopped.
@@ -160,7 +160,8 @@ impl<'a> Cell<'a> {
         Ok(result)
     }
 
-    /// Warp instructions that its run issues; of kernels that end early, their limit.
+    /// Returns the number of warp instructions that the run issues, counting kernels that end early
+    /// up to their limit.
     pub fn warp_instructions(&self) -> u64 {
         let limit = match self.key.machine.run.launch_instructions {
             0 => u64::MAX,
@@ -169,17 +170,17 @@ impl<'a> Cell<'a> {
         self.simulated(|kernel| kernel.warp_instructions.min(limit))
     }
 
-    /// CTAs that its run starts, unless kernels end early.
+    /// Returns the number of CTAs that the run starts, unless kernels end early.
     pub fn ctas(&self) -> u64 {
         self.simulated(|kernel| kernel.ctas.into())
     }
 
-    /// Launches that its run simulates, and all.
+    /// Returns the number of launches that the run simulates, and of all launches.
     pub fn launches(&self) -> [u64; 2] {
         [self.simulated(|_| 1), self.trace.trace.kernels().len() as u64]
     }
 
-    /// The sum over the launches that its run simulates.
+    /// Sums over the launches that the run simulates.
     fn simulated(&self, of: impl Fn(&Kernel) -> u64) -> u64 {
         let kernels = self.trace.trace.kernels();
         let launches = Launches::new(&self.key.machine, kernels);
@@ -187,7 +188,7 @@ impl<'a> Cell<'a> {
         simulated.map(|(_, kernel)| of(kernel)).sum()
     }
 
-    /// The last report of its run.
+    /// Returns the last progress report of the run.
     pub fn end(&self, result: &RunResult) -> ProgressReport {
         ProgressReport {
             ctas_ended: result.kernels.iter().map(|kernel| kernel.ctas).sum(),
@@ -197,7 +198,7 @@ impl<'a> Cell<'a> {
         }
     }
 
-    /// As [`Cell::simulate`], with any observer.
+    /// Runs the cell as [`Cell::simulate`] does, with any observer.
     ///
     /// # Errors
     /// As [`Cell::simulate`].
@@ -230,7 +231,7 @@ impl<'a> Cell<'a> {
     }
 }
 
-/// The shell command that runs a cell alone.
+/// Returns the shell command that runs a cell alone.
 pub fn command(trace: &Path, machine: &str, policies: &Choices, overrides: &[String]) -> String {
     let mut words = vec!["warpmem".to_owned(), "run".to_owned(), quoted(&trace.to_string_lossy())];
     words.extend(["--machine".to_owned(), quoted(machine)]);
@@ -255,17 +256,17 @@ pub fn check_distinct(cells: &[Cell<'_>]) -> Result<(), CellError> {
     Ok(())
 }
 
-/// How a set of cells ended.
+/// Outcome of a set of cells.
 pub struct Ended {
-    /// Cells whose results are with the writer.
+    /// Number of cells whose results reached the writer.
     pub finished: usize,
-    /// The first failure, by order of the cells. If there is none, unfinished cells were stopped by
-    /// the user.
+    /// First failure, in the order of the cells. Without one, unfinished cells were stopped by the
+    /// user.
     pub failure: Option<CellError>,
 }
 
-/// Runs every cell, on `jobs` threads, and passes the finished ones to `writer` in their order.
-/// After a failure the others are stopped.
+/// Runs every cell, on `jobs` threads, and passes the finished ones to `writer` in their order. A
+/// failure stops the others.
 ///
 /// # Errors
 /// If no threads can be started.
@@ -283,8 +284,7 @@ pub fn run_all(
     Ok(Ended { finished, failure })
 }
 
-/// Calls `work` with every cell and its index, on `jobs` threads. After a failure the others are
-/// stopped.
+/// Calls `work` with every cell and its index, on `jobs` threads. A failure stops the others.
 ///
 /// # Errors
 /// If no threads can be started.

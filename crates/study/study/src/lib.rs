@@ -1,4 +1,4 @@
-//! Studies of traces and runs: what a trace is like, sets of workloads, sweeps, samples, classes,
+//! Studies of traces and runs: profiles of traces, suites of workloads, sweeps, samples, classes,
 //! comparison with other simulators, and the experiments of papers.
 
 pub mod cells;

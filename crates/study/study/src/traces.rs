@@ -1,14 +1,14 @@
-//! Traces by name: single files, and those that a manifest lists.
+//! Named traces: single files, and those listed by a manifest.
 
 use crate::suite::{Listed, Manifest, SuiteError};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use warpmem_trace::{Kernel, Trace, TraceError};
 
-/// Why traces cannot be opened.
+/// Reason why traces cannot be opened.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
-    #[error("{} is a list of traces: this command takes one of them", path.display())]
+    #[error("{} is a list of traces: this command takes a single trace", path.display())]
     List { path: PathBuf },
     #[error(transparent)]
     Trace(#[from] TraceError),
@@ -17,7 +17,7 @@ pub enum OpenError {
     #[error("failed to open {}", list.display())]
     Listed { list: PathBuf, source: Box<OpenError> },
     #[error(
-        "{} is another trace than the one listed: its content is {hash}, that of the list {expected}",
+        "{} is not the listed trace: its content hash is {hash}, the listed one {expected}",
         path.display()
     )]
     Other { path: PathBuf, hash: String, expected: String },
@@ -32,10 +32,10 @@ pub struct NamedTrace {
 }
 
 impl NamedTrace {
-    /// Named after its file.
+    /// Opens a trace and names it after its file.
     ///
     /// # Errors
-    /// If it is not a trace, but a manifest or damaged.
+    /// If the file is not a trace, for instance a manifest, or is damaged.
     pub fn open(path: &Path) -> Result<NamedTrace, OpenError> {
         if is_manifest(path) {
             return Err(OpenError::List { path: path.to_owned() });
@@ -43,12 +43,12 @@ impl NamedTrace {
         Ok(NamedTrace { name: stem(path), trace: Trace::open(path)? })
     }
 
-    /// Each is named after its file, or by its whole path if two have the same name. A file whose
-    /// name ends in `.toml` is a manifest and stands for the traces that it lists, by the names
-    /// that it gives them.
+    /// Opens traces, each named after its file, or by its whole path if two have the same name. A
+    /// file whose name ends in `.toml` is a manifest and stands for the traces that it lists, under
+    /// the names given there.
     ///
     /// # Errors
-    /// If one of them cannot be opened, or two hold the same trace.
+    /// If a trace cannot be opened, or two are the same.
     pub fn open_all<P: AsRef<Path>>(paths: &[P]) -> Result<Vec<NamedTrace>, OpenError> {
         let opened = paths.iter().map(|path| NamedTrace::open_listed(path.as_ref()));
         let opened: Vec<NamedTrace> =
@@ -57,10 +57,10 @@ impl NamedTrace {
         Ok(NamedTrace::told_apart(opened, Path::to_owned))
     }
 
-    /// The trace, or those that a manifest lists.
+    /// Opens a trace, or the traces listed by a manifest.
     ///
     /// # Errors
-    /// If one of them cannot be opened or differs from the one listed.
+    /// If a trace cannot be opened or differs from the one listed.
     pub fn open_listed(path: &Path) -> Result<Vec<NamedTrace>, OpenError> {
         match is_manifest(path) {
             true => open_manifest(path),
@@ -68,10 +68,10 @@ impl NamedTrace {
         }
     }
 
-    /// Refuses a trace that is given twice: means would count it twice.
+    /// Refuses a trace that is given twice, because means would count it twice.
     ///
     /// # Errors
-    /// If two hold the same trace.
+    /// If two traces are the same.
     pub fn check_distinct(traces: &[NamedTrace]) -> Result<(), OpenError> {
         let mut seen: HashMap<u64, &Path> = HashMap::new();
         for named in traces {
@@ -83,7 +83,7 @@ impl NamedTrace {
         Ok(())
     }
 
-    /// Traces with equal names get their whole paths, as `shown`.
+    /// Gives traces with equal names their whole paths, as `shown`.
     pub fn told_apart(
         mut traces: Vec<NamedTrace>,
         shown: impl Fn(&Path) -> PathBuf,
@@ -106,7 +106,7 @@ impl NamedTrace {
         self.sum(|kernel| kernel.warp_instructions)
     }
 
-    /// Sum over the kernels.
+    /// Sums over the kernels.
     pub fn sum(&self, of: impl Fn(&Kernel) -> u64) -> u64 {
         self.trace.kernels().iter().map(of).sum()
     }

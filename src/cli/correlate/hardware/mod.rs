@@ -1,4 +1,4 @@
-//! `warpmem correlate --hardware`: what was measured on a GPU beside what a machine of ours does.
+//! `warpmem correlate --hardware`: measurements on a GPU against results of our machine.
 
 mod ours;
 mod table;
@@ -17,20 +17,20 @@ use warpmem::hardware::{
 use warpmem::machine::{Machine, load};
 use warpmem::slots::List;
 
-/// The reference that is a GPU.
+/// A GPU as the reference.
 #[derive(clap::Args, Clone, Debug)]
 pub struct Hardware {
     /// Measurements on a GPU, as `warpmem hardware` writes them
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = ["references", "machines", "dram_schedulers", "traces", "trace", "cache", "results", "speed", "orders", "kernels", "plot"])]
     pub hardware: Option<InputFile>,
-    /// Compare although the machine has other SMs, L2 or DRAM than the GPU
+    /// Compare even if the machine's SMs, L2 or DRAM differ from the GPU's
     #[arg(long, requires = "hardware")]
     other_machine: bool,
 }
 
-/// Launches take no time, as those of the device are subtracted.
+/// Launches take no time, because launch latency is subtracted from the device's times.
 const WITHOUT_LAUNCHES: &str = "run.launch_latency=0";
-/// Clocks that differ by less are the same to what is compared.
+/// Relative difference below which clocks count as equal.
 const SAME_CLOCK: f64 = 0.02;
 
 pub fn execute(args: &Args, path: &Path) -> anyhow::Result<()> {
@@ -54,7 +54,7 @@ pub fn execute(args: &Args, path: &Path) -> anyhow::Result<()> {
     })
 }
 
-/// The measurements of the file that are asked for.
+/// Returns the requested measurements of the file.
 fn chosen<'r>(args: &Args, results: &'r ResultsFile) -> anyhow::Result<Vec<&'r Measured>> {
     let has = |name: &str| results.measurements.iter().any(|measured| measured.name == name);
     let named = |list: &Option<List>| list.as_ref().map(|List(names)| names.clone());
@@ -76,7 +76,7 @@ fn chosen<'r>(args: &Args, results: &'r ResultsFile) -> anyhow::Result<Vec<&'r M
     Ok(chosen)
 }
 
-/// The machine that stands for the device, with its name.
+/// Returns the machine that models the device, with its name.
 fn machine(args: &Args, results: &ResultsFile) -> anyhow::Result<(String, Machine)> {
     let device = &results.device;
     let mapped = args.choice.map.iter().rev().find(|(name, _)| *name == device.name);
@@ -98,12 +98,12 @@ fn machine(args: &Args, results: &ResultsFile) -> anyhow::Result<(String, Machin
         let listed = listed(&differences, name);
         if !args.hardware.other_machine {
             bail!(
-                "`{name}` is another machine than the GPU `{}`{listed}\n\
-                 --set changes the machine, --other-machine compares all the same",
+                "`{name}` differs from the GPU `{}`{listed}\n\
+                 --set changes the machine, --other-machine compares anyway",
                 device.name
             );
         }
-        note(&format!("note: `{name}` is another machine than `{}`{listed}", device.name));
+        note(&format!("note: `{name}` differs from `{}`{listed}", device.name));
     }
     Ok((name.to_owned(), machine))
 }
@@ -115,14 +115,14 @@ fn listed(differences: &[Difference], machine: &str) -> String {
     differences.iter().map(line).collect()
 }
 
-/// Says where the SMs ran at another clock: what waits for DRAM then takes other numbers of cycles.
+/// Notes measurements at another SM clock, at which DRAM latency takes a different number of
+/// cycles.
 fn note_clocks(name: &str, machine: &Machine, chosen: &[&Measured]) {
     let ours = f64::from(machine.clocks.core_mhz);
     let clocks = chosen.iter().map(|measured| measured.samples.clock_mhz);
     let farthest = clocks.max_by(|a, b| (a - ours).abs().total_cmp(&(b - ours).abs()));
     let Some(mhz) = farthest.filter(|mhz| (mhz - ours).abs() > SAME_CLOCK * ours) else { return };
     note(&format!(
-        "note: the SMs of the GPU ran at {mhz:.0} MHz, those of `{name}` run at {ours:.0} MHz: what waits \
-         for DRAM takes other numbers of cycles; --set clocks.core_mhz={mhz:.0} removes the difference"
+        "note: the SMs of the GPU ran at {mhz:.0} MHz, those of `{name}` run at {ours:.0} MHz: DRAM latencies differ in cycles; --set clocks.core_mhz={mhz:.0} removes the difference"
     ));
 }

@@ -21,7 +21,7 @@ use warpmem::slots::Choices;
 use warpmem::study::cells::{Cell, CellError, Watcher as _, command};
 use warpmem::study::traces::NamedTrace;
 
-/// The figures of each measurement on the machine of this name.
+/// Computes the figures of each measurement on the machine with this name.
 pub fn run_all(
     args: &Args,
     measured: &[&Measured],
@@ -63,7 +63,7 @@ pub fn run_all(
     Ok(figures.collect())
 }
 
-/// Records programs into a folder of their own.
+/// Records programs into a temporary folder.
 struct Recorder {
     folder: TempDir,
     threads: usize,
@@ -71,7 +71,7 @@ struct Recorder {
 }
 
 impl Recorder {
-    /// A trace for each program of the work, whose memory is given back.
+    /// Records a trace for each program of the work, whose memory is released.
     fn record_all(&self, work: &mut Work) -> anyhow::Result<Vec<NamedTrace>> {
         let mut traces = Vec::new();
         for (number, program) in std::mem::take(&mut work.programs).into_iter().enumerate() {
@@ -96,7 +96,7 @@ impl Recorder {
     }
 }
 
-/// The cycles of each launch of a trace.
+/// Runs a trace, and returns the cycles of each launch.
 fn run(
     trace: &NamedTrace,
     name: &str,

@@ -1,10 +1,10 @@
-//! The comparison with a GPU, for people and for programs.
+//! Comparison with a GPU, as text and as rows.
 
 use serde_json::{Map, Value, json};
 use warpmem::hardware::{Row, Summary, Unit};
 use warpmem_support::text::aligned;
 
-/// Both sides of all figures.
+/// Figures of both sides.
 pub struct Compared<'a> {
     pub device: &'a str,
     pub machine: &'a str,
@@ -13,7 +13,7 @@ pub struct Compared<'a> {
 }
 
 impl Compared<'_> {
-    /// Figures with their errors, then the summary.
+    /// Formats the figures with their errors, then the summary.
     pub fn text(&self) -> String {
         let heading = ["figure", "unit", "GPU", "least … most", "Warpmem", "error"];
         let mut lines = vec![heading.map(str::to_owned).to_vec()];

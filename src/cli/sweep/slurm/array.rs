@@ -1,4 +1,4 @@
-//! The array of tasks: submits what is due, waits, and gathers the cells of tasks that have left the
+//! The task array: submits due tasks, waits, and gathers the cells of tasks that have left the
 //! queue.
 
 use super::job::Job;
@@ -27,7 +27,7 @@ pub struct Array<'s, 'p> {
 }
 
 impl<'s, 'p> Array<'s, 'p> {
-    /// An array of `of` tasks, of which `queued` are in the queue.
+    /// Makes an array of `of` tasks, `queued` of them in the queue.
     ///
     /// # Errors
     /// If the directory of a task cannot be read.
@@ -52,11 +52,11 @@ impl<'s, 'p> Array<'s, 'p> {
         Ok(Array { sweep, place, options, job, tasks, progress })
     }
 
-    /// Waits until no task is in the queue and none is due, or, after Ctrl-C, until all are cancelled.
-    /// Returns what to say about tasks that were given up.
+    /// Waits until no task is in the queue and none is due, or, after Ctrl-C, until all are
+    /// cancelled. Returns messages about abandoned tasks.
     ///
     /// # Errors
-    /// If Slurm refuses the tasks, or cells cannot be moved. Tasks in the queue stay there.
+    /// If Slurm refuses the tasks, or cells cannot be moved. Tasks in the queue remain there.
     pub fn wait(mut self, interrupt: &Interrupt) -> anyhow::Result<Vec<String>> {
         let mut is_cancelled = false;
         let mut pause = Pause::SHORTEST;
@@ -84,8 +84,8 @@ impl<'s, 'p> Array<'s, 'p> {
         self.tasks.iter().any(|task| is_awaited(task.state))
     }
 
-    /// Submits the tasks that are due, in one array; whether there were any. If Slurm refuses, they
-    /// stay due as long as others are in the queue: it may accept fewer at a time.
+    /// Submits the due tasks in one array; returns whether there were any. If Slurm refuses, they
+    /// stay due while others are in the queue, because it may accept fewer at a time.
     fn submit_due(&mut self) -> anyhow::Result<bool> {
         let numbers = self.deal()?;
         if numbers.is_empty() {
@@ -110,8 +110,8 @@ impl<'s, 'p> Array<'s, 'p> {
         Ok(true)
     }
 
-    /// Moves finished cells of the tasks that are due to their directories, and returns the numbers of
-    /// these tasks.
+    /// Moves finished cells of due tasks to their directories, and returns the numbers of these
+    /// tasks.
     fn deal(&mut self) -> anyhow::Result<Vec<usize>> {
         let mut numbers = Vec::new();
         for task in self.tasks.iter().filter(|task| task.state == State::Due) {
@@ -122,7 +122,7 @@ impl<'s, 'p> Array<'s, 'p> {
         Ok(numbers)
     }
 
-    /// Looks for tasks that have left the queue, and shows how far the others are.
+    /// Checks for tasks that have left the queue, and shows the progress of the others.
     fn look(&mut self, is_cancelled: bool) -> anyhow::Result<()> {
         let queued = match queue::tasks(&self.job.name) {
             Ok(queued) => queued,
@@ -137,7 +137,7 @@ impl<'s, 'p> Array<'s, 'p> {
             let found = queued.iter().find(|queued| queued.number == task.shard.number());
             match (task.state, found) {
                 (State::Queued, None) => self.gather(at, is_cancelled)?,
-                // Slurm took it, though `sbatch` had no answer in time.
+                // Slurm accepted the task, though `sbatch` got no answer in time.
                 (State::Due, Some(found)) => {
                     task.submitted(self.place.log(&found.job, found.number));
                 }
@@ -163,7 +163,7 @@ impl<'s, 'p> Array<'s, 'p> {
             let log =
                 task.log.as_ref().map_or(String::new(), |log| format!(" ({})", log.display()));
             self.progress.note(&format!(
-                "note: task {number} ended with {} missing{log}; it is submitted again",
+                "note: task {number} ended with {} missing{log}; it is resubmitted",
                 counted(missing, "cell")
             ));
         }
@@ -178,12 +178,12 @@ impl<'s, 'p> Array<'s, 'p> {
     }
 }
 
-/// Number of cells with results.
+/// Counts the cells with results.
 fn finished(tasks: &[Task]) -> Result<usize, ResultsError> {
     tasks.iter().map(Task::finished).sum()
 }
 
-/// Whether the cells were moved; otherwise a process still writes the directory.
+/// Returns whether the cells were moved; otherwise a process is still writing the directory.
 fn is_free(moved: Result<(), SweepError>) -> Result<bool, SweepError> {
     match moved {
         Err(error) if error.is_in_use() => Ok(false),
@@ -191,21 +191,21 @@ fn is_free(moved: Result<(), SweepError>) -> Result<bool, SweepError> {
     }
 }
 
-/// Time between two looks, which grows: short sweeps end at once, long ones do not burden Slurm.
+/// Growing interval between polls: short sweeps end without delay, long ones do not burden Slurm.
 #[derive(Clone, Copy)]
 struct Pause(Duration);
 
 impl Pause {
     const SHORTEST: Pause = Pause(Duration::from_millis(200));
     const LONGEST: Duration = Duration::from_secs(10);
-    /// How soon Ctrl-C is noticed.
+    /// Interval at which Ctrl-C is checked.
     const STEP: Duration = Duration::from_millis(100);
 
     fn longer(self) -> Pause {
         Pause((self.0 * 5 / 4).min(Pause::LONGEST))
     }
 
-    /// Sleeps; Ctrl-C ends it.
+    /// Sleeps until the end of the interval or Ctrl-C.
     fn sleep(self, interrupt: &Interrupt) {
         let was_asked = interrupt.is_asked();
         let mut left = self.0;

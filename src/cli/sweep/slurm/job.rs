@@ -1,5 +1,5 @@
-//! The job of a sweep, and the file that remembers it, so that the next process finds its tasks in
-//! the queue.
+//! The job of a sweep, and the file that records it, so that a later process finds its tasks in the
+//! queue.
 
 use super::place::Place;
 use anyhow::Context;
@@ -11,11 +11,11 @@ use warpmem::files::staged;
 use warpmem::gpu::results::Fnv;
 use warpmem::record::Recorded;
 
-/// Longest part of a plan's name in the name of its job.
+/// Maximum length of the plan's name within the job's name.
 const LONGEST_NAME: usize = 32;
 
-/// An array in the queue, whatever its ids: a task that is submitted again is in another array of the
-/// same name.
+/// An array in the queue, regardless of its ids: a resubmitted task is in another array of the same
+/// name.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Job {
@@ -25,7 +25,7 @@ pub struct Job {
 }
 
 impl Job {
-    /// The job of an earlier process, if there was one.
+    /// Reads the job of an earlier process, if there was one.
     pub fn read(place: &Place) -> anyhow::Result<Option<Job>> {
         let path = place.job();
         let text = match fs::read_to_string(&path) {
@@ -41,21 +41,21 @@ impl Job {
         Ok(Some(job))
     }
 
-    /// Written before the first task is submitted: whatever is in the queue is known.
+    /// Writes the file before the first task is submitted, so that every queued task is known.
     pub fn write(&self, place: &Place) -> anyhow::Result<()> {
         let text = serde_json::to_string_pretty(self)?;
         staged::write(&place.job(), |path| Ok(fs::write(path, text)?))
     }
 
-    /// Once no task is in the queue.
+    /// Removes the file once no task is in the queue.
     pub fn remove(&self, place: &Place) -> anyhow::Result<()> {
         let path = place.job();
         fs::remove_file(&path).with_context(|| format!("failed to remove {}", path.display()))
     }
 }
 
-/// The name of the job for these runs in this directory, which no other sweep has. A plan with other
-/// cells, or the same cells of another build of the program, has another name.
+/// Returns the name of the job for these runs in this directory, which is unique among sweeps. It
+/// changes with the plan's cells and with the build of the program.
 pub fn job_name(plan: &str, place: &Place, run_ids: &HashSet<&str>, recorded: Recorded) -> String {
     let mut run_ids: Vec<&str> = run_ids.iter().copied().collect();
     run_ids.sort_unstable();

@@ -1,16 +1,15 @@
-//! A sweep on a cluster: an array of tasks that Slurm schedules, each a shard in a directory of its
-//! own.
+//! A sweep on a cluster: an array of tasks scheduled by Slurm, each a shard in its own directory.
 //!
 //! ```text
 //! DIR/slurm/job.json        name and size of the array
-//! DIR/slurm/JOB_N.log       what task N printed
+//! DIR/slurm/JOB_N.log       output of task N
 //! DIR/shards/N/cells/       finished cells of task N while it is in the queue
 //! DIR/cells/                all other finished cells
 //! ```
 //!
-//! Whether a task has done its work is judged by its cells. Slurm is asked only which tasks are in the
-//! queue, by the name of the job, which follows from the runs and the directory: a process that finds
-//! tasks of this name waits for them instead of submitting others.
+//! A task's completion is judged by its cells. Slurm is queried only for the tasks in the queue, by
+//! job name, which is derived from the runs and the directory: a process that finds tasks of this
+//! name waits for them instead of submitting others.
 
 mod array;
 mod job;
@@ -44,9 +43,9 @@ use warpmem_support::text::counted;
 /// A sweep and the options of its submission.
 pub struct Request<'a> {
     pub plan: &'a Plan,
-    /// The plan's file.
+    /// File of the plan.
     pub file: &'a Path,
-    /// Results.
+    /// Directory of the results.
     pub directory: &'a Path,
     pub options: &'a Options,
     pub slurm: &'a SlurmOptions,
@@ -56,8 +55,8 @@ impl Request<'_> {
     /// Runs the cells as tasks of Slurm, and assembles the tables.
     ///
     /// # Errors
-    /// If the plan cannot be run, Slurm refuses it, results cannot be written, or a task was given
-    /// up. Finished runs are kept.
+    /// If the plan cannot run, Slurm refuses it, results cannot be written, or a task was
+    /// abandoned. Finished runs are kept.
     pub fn run(&self, interrupt: &Interrupt) -> anyhow::Result<Outcome> {
         let Request { plan, directory, options, slurm, .. } = *self;
         let place = self.place()?;
@@ -71,7 +70,7 @@ impl Request<'_> {
         job.write(&place)?;
         gather_all(&mut sweep, &place, &queued)?;
         let given_up = Array::new(&mut sweep, &place, slurm, &job, &queued)?.wait(interrupt)?;
-        // Also what was moved to a task that was never submitted.
+        // Includes cells moved to a task that was never submitted.
         gather_all(&mut sweep, &place, &[])?;
         let mut outcome = sweep.start().skip().assemble()?;
         outcome.interrupted = interrupt.is_asked() && !outcome.is_whole;
@@ -86,10 +85,10 @@ impl Request<'_> {
         }
     }
 
-    /// The batch script that would be submitted if no task were in the queue.
+    /// Returns the batch script that would be submitted if no task were in the queue.
     ///
     /// # Errors
-    /// If the plan cannot be run, or has no cell left to run.
+    /// If the plan cannot run, or has no cell left to run.
     pub fn script(&self, interrupt: &Interrupt) -> anyhow::Result<String> {
         let Request { plan, directory, options, slurm, .. } = *self;
         let place = self.place()?;
@@ -109,7 +108,7 @@ impl Request<'_> {
             numbers.extend(listed.iter().any(is_missing).then_some(shard.number()));
         }
         match numbers.is_empty() {
-            true => bail!("all {} cells have finished: nothing is to be submitted", cells.len()),
+            true => bail!("all {} cells have finished: nothing to submit", cells.len()),
             false => Ok(Script { options: slurm, place: &place, job: &job }.text(&numbers)),
         }
     }
@@ -118,7 +117,7 @@ impl Request<'_> {
         Place::new(self.file, &self.options.cache_in(self.directory), self.directory)
     }
 
-    /// The job of the sweep, and its tasks that are in the queue.
+    /// Finds the job of the sweep, and its tasks in the queue.
     fn find(&self, place: &Place, expansion: &Expansion<'_>) -> anyhow::Result<(Job, Vec<Queued>)> {
         let cells = &expansion.cells;
         let (name, tasks) = (self.job_name(place, cells), self.slurm.tasks(cells.len()));
@@ -131,14 +130,14 @@ impl Request<'_> {
         let what = format!("{} of job {}", counted(queued.len(), "task"), ids(&queued));
         let Some(job) = earlier.filter(|job| job.name == name) else {
             bail!(
-                "the queue has {what} for {}, of an earlier plan or another build of the program: wait for them, or cancel them with `scancel --name={known}`",
+                "the queue has {what} for {}, from an earlier plan or another build of the program: wait for them, or cancel them with `scancel --name={known}`",
                 place.directory
             );
         };
         note(&format!("the queue has {what}: waiting for them"));
         if tasks != job.tasks {
             note(&format!(
-                "note: the array keeps its {} until it has ended",
+                "note: the array keeps its {} until it ends",
                 counted(job.tasks, "task")
             ));
         }
@@ -151,7 +150,7 @@ impl Request<'_> {
     }
 }
 
-/// Whether tasks of a sweep in `directory` may be in the queue.
+/// Returns whether tasks of a sweep in `directory` may be in the queue.
 pub fn is_under_way(directory: &Path) -> bool {
     directory.join("slurm/job.json").exists()
 }
@@ -161,8 +160,8 @@ fn ids(queued: &[Queued]) -> String {
     ids.into_iter().collect::<Vec<_>>().join(", ")
 }
 
-/// Gathers what earlier tasks have finished, also those of an array of another size, except of tasks
-/// that are in the queue.
+/// Gathers the cells finished by earlier tasks, including those of an array of another size, except
+/// for tasks in the queue.
 fn gather_all(sweep: &mut Sweep<'_>, place: &Place, queued: &[Queued]) -> anyhow::Result<()> {
     let in_queue: HashSet<PathBuf> = queued.iter().map(|task| place.shard(task.number)).collect();
     for shard in shards(place)?.iter().filter(|shard| !in_queue.contains(*shard)) {
@@ -171,7 +170,7 @@ fn gather_all(sweep: &mut Sweep<'_>, place: &Place, queued: &[Queued]) -> anyhow
     Ok(())
 }
 
-/// Directories of shards.
+/// Returns the directories of shards.
 fn shards(place: &Place) -> anyhow::Result<Vec<PathBuf>> {
     let shards = place.shards();
     let entries = match fs::read_dir(&shards) {
@@ -188,7 +187,7 @@ fn remove(folder: &str) -> anyhow::Result<()> {
     }
 }
 
-/// Says which tasks were given up.
+/// Describes the abandoned tasks.
 fn refusal(given_up: Vec<String>, outcome: &Outcome, directory: &Path) -> anyhow::Error {
     let (finished, cells, place) = (outcome.finished, outcome.cells, directory.display());
     let kept = format!("{finished} of {cells} cells are in {place}; run it again to resume");

@@ -6,23 +6,23 @@ use std::num::NonZeroUsize;
 #[derive(clap::Args, Clone, Debug)]
 #[command(next_help_heading = "Slurm")]
 pub struct SlurmOptions {
-    /// Run the cells as an array of Slurm, wait for its tasks, submit those again that died, and
-    /// assemble the tables. Ctrl-C cancels the tasks. After the command was killed, the same
-    /// command waits for the tasks that are still in the queue
+    /// Run the cells as a Slurm array, wait for its tasks, resubmit those that died, and assemble
+    /// the tables. Ctrl-C cancels the tasks. If the command was killed, running it again waits for
+    /// the tasks still in the queue
     #[arg(long, conflicts_with_all = ["shard", "jobs"])]
     slurm: bool,
-    /// Tasks of the array, a shard of the cells each; by default as many as give every processor of
-    /// each a cell, 100 at most
+    /// Tasks of the array, each a shard of the cells; by default one cell per processor, 100 tasks
+    /// at most
     #[arg(long, value_name = "N", requires = "slurm")]
     tasks: Option<NonZeroUsize>,
-    /// Processors of a task; it runs one cell on each; 1 by default
+    /// Processors per task, each of which runs a cell at a time; 1 by default
     #[arg(long, value_name = "N", requires = "slurm")]
     cpus: Option<NonZeroUsize>,
     /// Partition of the tasks
     #[arg(long, value_name = "NAME", requires = "slurm", value_parser = line)]
     partition: Option<String>,
     /// Time limit of a task, as Slurm writes it: 90 (minutes), 12:00:00, 2-00:00:00. A task that
-    /// ends at its limit keeps its finished cells and is submitted again for the others
+    /// ends at its limit keeps its finished cells and is resubmitted for the others
     #[arg(long, value_name = "TIME", requires = "slurm", value_parser = line)]
     time: Option<String>,
     /// Memory of a task, as Slurm writes it: 4G
@@ -36,7 +36,7 @@ pub struct SlurmOptions {
     others: Vec<String>,
 }
 
-/// Most tasks by default: a scheduler and a directory of logs that many are no trouble to.
+/// Default maximum of tasks, which keeps the scheduler and the log directory manageable.
 const MOST_TASKS: usize = 100;
 
 impl SlurmOptions {
@@ -44,7 +44,7 @@ impl SlurmOptions {
         self.slurm
     }
 
-    /// Processors of a task.
+    /// Returns the processors per task.
     pub fn cpus(&self) -> usize {
         self.cpus.map_or(1, NonZeroUsize::get)
     }
@@ -55,7 +55,7 @@ impl SlurmOptions {
         self.tasks.map_or_else(default, NonZeroUsize::get).min(cells)
     }
 
-    /// Options of `sbatch` for what a task needs.
+    /// Returns the options of `sbatch` for a task's resources.
     pub fn resources(&self) -> Vec<String> {
         let typed = [
             ("partition", &self.partition),
@@ -68,13 +68,13 @@ impl SlurmOptions {
         typed.chain([format!("--cpus-per-task={}", self.cpus())]).collect()
     }
 
-    /// Other options of `sbatch`, as typed.
+    /// Returns other options of `sbatch`, as typed.
     pub fn others(&self) -> impl Iterator<Item = &str> {
         self.others.iter().map(String::as_str)
     }
 }
 
-/// A word or words that a line of the batch script can hold.
+/// Parses a value that fits on a line of the batch script.
 fn line(text: &str) -> Result<String, String> {
     match text.is_empty() || text.contains(char::is_control) {
         true => Err("expected text without line breaks".to_owned()),

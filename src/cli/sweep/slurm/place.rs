@@ -1,4 +1,4 @@
-//! Where the files of a sweep on Slurm are: paths that mean the same to every task, wherever it runs.
+//! Locations of the files of a sweep on Slurm: paths valid for every task, wherever it runs.
 
 use anyhow::{Context, bail};
 use std::env;
@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf, absolute};
 pub struct Place {
     pub program: String,
     pub plan: String,
-    /// Traces of suites.
+    /// Folder of suite traces.
     pub cache: String,
-    /// Results of the sweep.
+    /// Directory of the sweep's results.
     pub directory: String,
 }
 
@@ -25,27 +25,27 @@ impl Place {
         })
     }
 
-    /// Folder of the shards.
+    /// Returns the folder of the shards.
     pub fn shards(&self) -> String {
         format!("{}/shards", self.directory)
     }
 
-    /// Directory of a shard, by its number.
+    /// Returns the directory of a shard, by its number.
     pub fn shard(&self, number: usize) -> PathBuf {
         Path::new(&self.shards()).join(number.to_string())
     }
 
-    /// Folder of the tasks' logs.
+    /// Returns the folder of the tasks' logs.
     pub fn logs(&self) -> String {
         format!("{}/slurm", self.directory)
     }
 
-    /// The log of a task.
+    /// Returns the log of a task.
     pub fn log(&self, job: &str, number: usize) -> PathBuf {
         Path::new(&self.logs()).join(format!("{job}_{number}.log"))
     }
 
-    /// The file that says which job the sweep has.
+    /// Returns the file that records the sweep's job.
     pub fn job(&self) -> PathBuf {
         Path::new(&self.logs()).join("job.json")
     }
@@ -55,7 +55,7 @@ impl Place {
 fn text(path: &Path) -> anyhow::Result<String> {
     let path = absolute(path).with_context(|| format!("failed to find {}", path.display()))?;
     match path.to_str() {
-        // In the name of a log, a backslash switches placeholders off.
+        // In the name of a log, a backslash disables placeholders.
         Some(text) if !text.contains(|c: char| c.is_control() || c == '\\') => Ok(text.to_owned()),
         _ => bail!(
             "{} cannot be used in a batch script: expected a path in UTF-8 without control characters and backslashes",

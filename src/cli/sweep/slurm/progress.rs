@@ -7,15 +7,15 @@ use indicatif::ProgressBar;
 use std::time::{Duration, Instant};
 use warpmem_support::text::counted;
 
-/// A bar on standard error if that is a terminal, and notes.
+/// Progress bar on standard error if it is a terminal, and notes.
 pub struct Progress {
     bar: ProgressBar,
     begun: Instant,
-    /// Cells of the plan, and those that had finished before.
+    /// Number of cells of the plan, and of those finished before.
     cells: usize,
     before: usize,
     finished: usize,
-    /// Tasks that were submitted again.
+    /// Number of resubmitted tasks.
     again: usize,
     /// Last reported problem.
     trouble: String,
@@ -38,13 +38,13 @@ impl Progress {
         self.bar.suspend(|| note(text));
     }
 
-    /// Tasks are in the queue, `again` of them not for the first time.
+    /// Notes that tasks were submitted, `again` of them repeatedly.
     pub fn submitted(&mut self, job: &str, tasks: usize, again: usize) {
         self.again += again;
         self.note(&format!("submitted {} as job {job}", counted(tasks, "task")));
     }
 
-    /// Says what is wrong, once as long as it stays the same.
+    /// Reports a problem, once while it remains the same.
     pub fn trouble(&mut self, what: &str) {
         if self.trouble != what {
             self.trouble = what.to_owned();
@@ -52,7 +52,7 @@ impl Progress {
         }
     }
 
-    /// Shows how many cells have finished, and where the tasks are.
+    /// Shows the number of finished cells, and the state of the tasks.
     pub fn show(&mut self, finished: usize, queued: &[Queued]) {
         self.finished = finished;
         let minutes = self.begun.elapsed().as_secs_f64() / 60.0;
@@ -68,25 +68,25 @@ impl Progress {
         self.finished.saturating_sub(self.before)
     }
 
-    /// Removes the bar and returns the summary: `488 runs on Slurm in 62.1 s; 2 tasks were submitted
-    /// again; 12 of 500 cells had been there`.
+    /// Removes the bar and returns the summary: `488 runs on Slurm in 62.1 s; 2 tasks were
+    /// resubmitted; 12 of 500 cells already existed`.
     pub fn finish(self) -> String {
         self.bar.finish_and_clear();
         let (runs, seconds) = (counted(self.made(), "run"), self.begun.elapsed().as_secs_f64());
         let again = match self.again {
             0 => String::new(),
-            1 => "; 1 task was submitted again".to_owned(),
-            tasks => format!("; {tasks} tasks were submitted again"),
+            1 => "; 1 task was resubmitted".to_owned(),
+            tasks => format!("; {tasks} tasks were resubmitted"),
         };
         let before = match self.before {
             0 => String::new(),
-            before => format!("; {before} of {} cells had been there", self.cells),
+            before => format!("; {before} of {} cells already existed", self.cells),
         };
         format!("{runs} on Slurm in {seconds:.1} s{again}{before}")
     }
 }
 
-/// `4 running, 12 waiting (Resources)`
+/// Summarizes task states: `4 running, 12 waiting (Resources)`.
 fn places(queued: &[Queued]) -> String {
     let waiting: Vec<&Queued> = queued.iter().filter(|task| task.is_pending).collect();
     let running = format!("{} running", queued.len() - waiting.len());

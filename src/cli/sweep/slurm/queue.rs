@@ -14,7 +14,7 @@ pub struct Queued {
     /// Number within the array.
     pub number: usize,
     pub is_pending: bool,
-    /// Why it is pending, in Slurm's words.
+    /// Reason why the task is pending, in Slurm's words.
     pub reason: String,
 }
 
@@ -31,7 +31,7 @@ pub fn submit(script: &str, arguments: &[String]) -> anyhow::Result<String> {
     }
 }
 
-/// The tasks of the job in the queue.
+/// Returns the tasks of the job in the queue.
 pub fn tasks(job_name: &str) -> anyhow::Result<Vec<Queued>> {
     let name = format!("--name={job_name}");
     let options = ["--noheader", "--array", &name, "--format=%F %K %T %r"];
@@ -43,7 +43,7 @@ pub fn cancel(job_name: &str) -> anyhow::Result<()> {
     client("scancel", &[&format!("--name={job_name}")], "").map(drop)
 }
 
-/// `123 7 PENDING Resources`
+/// Parses a line of the queue: `123 7 PENDING Resources`.
 fn queued(line: &str) -> anyhow::Result<Queued> {
     let mut words = line.split_whitespace();
     let mut word = || words.next().unwrap_or_default();
@@ -77,13 +77,13 @@ fn command(program: &str, arguments: &[&str]) -> Command {
     for (name, _) in env::vars_os().filter(|(name, _)| is_default(name)) {
         command.env_remove(name);
     }
-    // Ctrl-C is for us: a submission is not to be cut in two.
+    // Only this process handles Ctrl-C: a submission must not be interrupted.
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(&mut command, 0);
     command
 }
 
-/// Whether a variable sets defaults that would hide tasks, or make `sbatch` wait for them.
+/// Returns whether a variable sets defaults that would hide tasks, or make `sbatch` wait for them.
 fn is_default(name: &OsString) -> bool {
     let name = name.to_string_lossy();
     name.starts_with("SQUEUE_") || name.starts_with("SCANCEL_") || name == "SBATCH_WAIT"
@@ -92,7 +92,7 @@ fn is_default(name: &OsString) -> bool {
 fn fed(mut child: Child, input: &str) -> std::io::Result<std::process::Output> {
     if let Some(mut stdin) = child.stdin.take() {
         match stdin.write_all(input.as_bytes()) {
-            // It has refused before it read; its own message says why.
+            // The command failed before reading its input; its own message states the reason.
             Err(error) if error.kind() == ErrorKind::BrokenPipe => {}
             written => written?,
         }

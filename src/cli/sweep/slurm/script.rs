@@ -1,11 +1,11 @@
-//! The batch script of an array of tasks, one for each shard.
+//! Batch script of an array of tasks, one for each shard.
 
 use super::job::Job;
 use super::options::SlurmOptions;
 use super::place::Place;
 use warpmem::workload::shell::quoted;
 
-/// The part of the batch script that all submissions of an array share.
+/// Part of the batch script shared by all submissions of an array.
 pub struct Script<'a> {
     pub options: &'a SlurmOptions,
     pub place: &'a Place,
@@ -13,7 +13,7 @@ pub struct Script<'a> {
 }
 
 impl Script<'_> {
-    /// The script that runs the shards with these numbers, in ascending order.
+    /// Returns the script that runs the shards with these numbers, in ascending order.
     pub fn text(&self, numbers: &[usize]) -> String {
         let typed = self.options.others().map(str::to_owned);
         let own = self.arguments(numbers).into_iter().map(|option| quoted(&option));
@@ -30,8 +30,8 @@ impl Script<'_> {
         )
     }
 
-    /// Options that `sbatch` gets on its command line too, where they precede `SBATCH_` variables of
-    /// the environment.
+    /// Returns options that `sbatch` also gets on its command line, where they take precedence over
+    /// `SBATCH_` environment variables.
     pub fn arguments(&self, numbers: &[usize]) -> Vec<String> {
         let mut arguments = self.options.resources();
         // `%` begins a placeholder in the name of a log.
@@ -42,14 +42,14 @@ impl Script<'_> {
             format!("--array={}", ranges(numbers)),
             format!("--output={log}"),
             format!("--error={log}"),
-            // Slurm starts a task again after its node has failed.
+            // Slurm restarts a task after its node has failed.
             "--open-mode=append".to_owned(),
         ]);
         arguments
     }
 }
 
-/// `1-4,7` of ascending numbers.
+/// Formats ascending numbers as `1-4,7`.
 fn ranges(numbers: &[usize]) -> String {
     let runs = numbers.chunk_by(|one, next| one + 1 == *next);
     let range = |run: &[usize]| match run {

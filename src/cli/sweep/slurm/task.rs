@@ -1,15 +1,14 @@
-//! A task of the array, and what becomes of it when it has left the queue.
+//! A task of the array, and its handling after it has left the queue.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use warpmem::record::{ResultsError, cell_names};
 use warpmem::study::sweep::Shard;
 
-/// A task is not submitted again after it has ended this often, in a row, without another finished
-/// cell.
+/// Number of consecutive submissions without a finished cell after which a task is abandoned.
 const MOST_FRUITLESS: u32 = 3;
 
-/// Where a task is. Its cells are in its own directory while it is in the queue, otherwise in the
+/// State of a task. Its cells are in its own directory while it is in the queue, otherwise in the
 /// directory of the sweep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
@@ -26,16 +25,16 @@ pub struct Task {
     pub directory: PathBuf,
     run_ids: HashSet<String>,
     pub state: State,
-    /// Cells without results, as known when it was not in the queue.
+    /// Number of cells without results, as of its last time outside the queue.
     missing: usize,
-    /// Submissions since the last one that finished a cell.
+    /// Number of submissions since the last one that finished a cell.
     fruitless: u32,
     /// Log of the latest submission.
     pub log: Option<PathBuf>,
 }
 
 impl Task {
-    /// A task with `missing` cells, which is to be submitted if there are any.
+    /// Makes a task with `missing` cells, which is due if there are any.
     pub fn new(shard: Shard, directory: PathBuf, run_ids: HashSet<&str>, missing: usize) -> Task {
         let run_ids = run_ids.into_iter().map(str::to_owned).collect();
         let state = if missing == 0 { State::Done } else { State::Due };
@@ -47,7 +46,8 @@ impl Task {
         self.log = Some(log);
     }
 
-    /// Notes that the task left the queue with `missing` cells unfinished. Slurm's exit state is ignored.
+    /// Records that the task left the queue with `missing` cells unfinished. Slurm's exit state is
+    /// ignored.
     pub fn ended(&mut self, missing: usize) {
         self.fruitless = if missing < self.missing { 0 } else { self.fruitless + 1 };
         self.missing = missing;
@@ -58,17 +58,17 @@ impl Task {
         };
     }
 
-    /// Cells without results, as known when it was not in the queue.
+    /// Returns the number of cells without results, as of its last time outside the queue.
     pub fn missing(&self) -> usize {
         self.missing
     }
 
-    /// Number of its cells.
+    /// Returns the number of its cells.
     pub fn cells(&self) -> usize {
         self.run_ids.len()
     }
 
-    /// Number of cells with results now.
+    /// Counts the cells that have results now.
     pub fn finished(&self) -> Result<usize, ResultsError> {
         match self.state {
             State::Queued => finished_in(&self.directory, &self.run_ids),
@@ -76,7 +76,7 @@ impl Task {
         }
     }
 
-    /// Why it was given up, with the end of its log.
+    /// Explains why the task was abandoned, with the end of its log.
     pub fn complaint(&self) -> String {
         let (number, of) = (self.shard.number(), self.shard.of());
         let what = format!(
@@ -86,7 +86,7 @@ impl Task {
         match self.log.as_deref().map(|log| (log, last_lines(log))) {
             Some((log, Some(lines))) => format!("{what}; {} ends with:{lines}", log.display()),
             Some((log, None)) => {
-                format!("{what}; it has written no log {}: it may not have begun", log.display())
+                format!("{what}; it wrote no log {}: it may not have started", log.display())
             }
             None => what,
         }
@@ -97,7 +97,7 @@ fn finished_in(directory: &Path, run_ids: &HashSet<String>) -> Result<usize, Res
     Ok(cell_names(directory)?.intersection(run_ids).count())
 }
 
-/// The last lines of a log, each on a line of its own; none if there is no log or it is empty.
+/// Returns the last lines of a log, each on its own line; none if there is no log or it is empty.
 fn last_lines(log: &Path) -> Option<String> {
     const MOST_LINES: usize = 10;
     let content = std::fs::read(log).ok()?;
@@ -166,7 +166,7 @@ mod tests {
         task.submitted(log.clone());
         let what = "the task of shard 2/4 ended 3 times in a row without finishing one of its 5 missing cells";
         let log_name = log.display();
-        let no_log = format!("{what}; it has written no log {log_name}: it may not have begun");
+        let no_log = format!("{what}; it wrote no log {log_name}: it may not have started");
         assert_eq!(task.complaint(), no_log);
         let lines: Vec<String> = (0..20).map(|n| format!("line {n}")).collect();
         fs::write(&log, lines.join("\n")).unwrap();

@@ -1,4 +1,4 @@
-//! Horizontal bars, with long names at their left and values at their ends.
+//! Horizontal bars, with long names on the left and values at the ends.
 
 use super::Bar;
 use crate::Chart;
@@ -10,20 +10,19 @@ use crate::kinds::Bars;
 use crate::legend::{Legend, Sample};
 use crate::scale::{Span, figure_of};
 
-/// Names of categories take at most this fraction of the width.
+/// Largest fraction of the width for the names of categories.
 const NAMES: f64 = 0.42;
 /// Distance between bars; values are written at their ends.
 const PITCH: f64 = 7.2;
 const THICKNESS: f64 = 6.0;
-/// Room between categories, and before the separate ones.
+/// Gap between categories, and before the separated ones.
 const APART: f64 = 4.0;
 const SET_APART: f64 = 5.0;
-/// Significant digits of the values, and decimals relative to the first digit of the greatest
-/// value.
+/// Significant digits of the values, and decimals relative to the first digit of the largest value.
 const DIGITS: i32 = 3;
 const BEHIND: i32 = 3;
 
-/// The data to draw.
+/// Data to draw.
 pub struct HorizontalBars<'a> {
     pub kind: &'a Bars,
     pub categories: &'a Keys,
@@ -33,12 +32,12 @@ pub struct HorizontalBars<'a> {
     pub note: Option<String>,
 }
 
-/// The position of a category.
+/// Position of a category.
 struct Row {
     lines: Vec<String>,
     top: f64,
     height: f64,
-    /// Its bars, from the top.
+    /// Bars of the category, from the top.
     marks: Vec<usize>,
 }
 
@@ -47,7 +46,7 @@ impl Row {
         self.top + self.height / 2.0
     }
 
-    /// Position of the bar of a series, from the top.
+    /// Returns the position of the bar of a series, from the top.
     fn bar(&self, series: usize) -> f64 {
         let place = self.marks.iter().position(|mark| *mark == series).unwrap_or(0) as f64;
         self.middle() + (place - self.marks.len() as f64 / 2.0) * PITCH + (PITCH - THICKNESS) / 2.0
@@ -74,7 +73,7 @@ impl HorizontalBars<'_> {
         canvas.finish()
     }
 
-    /// The categories one below the other, starting at `top`.
+    /// Lays out the categories one below the other, starting at `top`.
     fn rows(&self, top: f64, room: f64) -> Vec<Row> {
         let apart = self.categories.names.len() - self.set_apart();
         let mut top = top;
@@ -90,12 +89,12 @@ impl HorizontalBars<'_> {
         self.categories.names.iter().zip(pairs).enumerate().map(row).collect()
     }
 
-    /// Number of separate categories at the end.
+    /// Returns the number of separated categories at the end.
     fn set_apart(&self) -> usize {
         self.categories.names.iter().filter(|name| self.kind.set_apart.contains(name)).count()
     }
 
-    /// The area of the bars, between the names and the values at their ends.
+    /// Returns the area of the bars, between the names and the values at the bar ends.
     fn plot(&self, rows: &[Row], width: f64, top: f64) -> Rect {
         let names = rows.iter().flat_map(|row| &row.lines);
         let names = names.map(|line| font::width(line, LABEL)).fold(0.0, f64::max);
@@ -103,7 +102,7 @@ impl HorizontalBars<'_> {
             let texts = self.bars.iter().filter(|bar| is_wanted(bar)).map(|bar| self.written(bar));
             texts.map(|text| font::width(&text, LABEL) + GAP).fold(0.0, f64::max)
         };
-        // The label of the last tick reaches this far.
+        // The label of the last tick extends this far.
         let tick = self.span.ticks.last().map_or(0.0, |tick| font::width(&tick.1, LABEL) / 2.0);
         let left = EDGE + names + GAP + room(|bar| bar.value < 0.0);
         let right = width - EDGE - room(|bar| bar.value >= 0.0).max(tick);
@@ -111,8 +110,8 @@ impl HorizontalBars<'_> {
         Rect { left, top, width: right - left, height: bottom - top }
     }
 
-    /// The value as written at the bar, without digits that are negligible compared with the
-    /// greatest value.
+    /// Formats the value at the end of a bar, without digits that are negligible relative to the
+    /// largest value.
     fn written(&self, bar: &Bar) -> String {
         let greatest = self.bars.iter().map(|bar| bar.value.abs()).fold(0.0, f64::max);
         let step = 10f64.powi(greatest.log10().floor() as i32 - BEHIND);

@@ -1,4 +1,4 @@
-//! Bars side by side.
+//! Grouped vertical bars.
 
 mod horizontal;
 
@@ -14,22 +14,22 @@ use anyhow::bail;
 use horizontal::HorizontalBars;
 use std::collections::HashSet;
 
-/// The smallest width of a bar, points.
+/// Smallest width of a bar, points.
 const LEAST: f64 = 2.2;
-/// Ticks of the axis.
+/// Number of ticks of the axis.
 const TICKS: usize = 5;
-/// Fraction of the bars that must end within the axis, if the greatest is more than `FAR` times as
-/// long; the axis then leaves this much room above.
+/// Fraction of the bars that must end within the axis if the largest is more than `FAR` times as
+/// long; the axis then leaves this headroom above.
 const MOST: f64 = 0.9;
 const FAR: f64 = 2.5;
 const ROOM: f64 = 1.25;
-/// With fewer bars than this, all are drawn whole.
+/// Below this number of bars, all are drawn in full.
 const FEW: usize = 8;
-/// A shorter whisker, as that of the baseline itself, is not drawn.
+/// Shortest whisker drawn, points; the baseline's own has no length.
 const SHORTEST: f64 = 0.5;
-/// Half the longest end of a whisker.
+/// Half the longest cap of a whisker.
 const CAP: f64 = 2.4;
-/// Room between two turned values.
+/// Distance between two rotated values.
 const PITCH: f64 = 1.1 * LABEL;
 
 /// A value, and the index of its bar.
@@ -37,7 +37,7 @@ pub struct Bar {
     pub category: usize,
     pub series: usize,
     pub value: f64,
-    /// Ends of its whisker.
+    /// Ends of the whisker.
     pub range: Option<[f64; 2]>,
 }
 
@@ -98,7 +98,7 @@ pub fn draw(chart: &Chart, kind: &Bars) -> anyhow::Result<Drawing> {
     layout.finish(canvas, kind.reference)
 }
 
-/// The ends of the whisker of each row.
+/// Returns the ends of the whisker of each row.
 fn ranges(chart: &Chart, kind: &Bars) -> anyhow::Result<Vec<Option<[f64; 2]>>> {
     let Some([least, greatest]) = &kind.range else { return Ok(vec![None; chart.data.height()]) };
     let least = data::values(&chart.data, least, &kind.axis)?;
@@ -106,7 +106,7 @@ fn ranges(chart: &Chart, kind: &Bars) -> anyhow::Result<Vec<Option<[f64; 2]>>> {
     Ok(least.into_iter().zip(greatest).map(|(least, greatest)| Some([least?, greatest?])).collect())
 }
 
-/// The bars that have a value, each once.
+/// Returns the bars that have a value, each once.
 fn bars(
     categories: &Keys,
     series: &Keys,
@@ -128,7 +128,7 @@ fn bars(
     Ok(bars)
 }
 
-/// The axis of the bars; none if there are none.
+/// Returns the axis of the bars; none if there are none.
 fn span(bars: &[Bar], kind: &Bars) -> Option<Span> {
     let is_limited = kind.axis.scale == Scale::Linear && !kind.are_whole && !kind.are_horizontal;
     let limit = limit(bars).filter(|_| is_limited).unwrap_or(f64::INFINITY);
@@ -148,7 +148,7 @@ fn draw_bar(canvas: &mut Canvas, layout: &Layout, bar: &Bar, tip: &str) {
     canvas.rect(&rect, &canvas.fill_of(bar.series).edged(INK, edge), Some(tip));
 }
 
-/// Draws the whisker of a bar over it, white at its sides so that it is visible on any fill.
+/// Draws the whisker of a bar over it, with white sides so that it is visible on any fill.
 fn draw_whisker(canvas: &mut Canvas, layout: &Layout, bar: &Bar, high: f64) {
     let Some(range) = bar.range else { return };
     let slot = layout.slot(bar.category, bar.series);
@@ -159,7 +159,7 @@ fn draw_whisker(canvas: &mut Canvas, layout: &Layout, bar: &Bar, high: f64) {
     let (middle, cap) = (slot.middle(), (slot.width / 5.0).min(CAP));
     for paint in [Paint::stroke("#ffffff", 1.6), Paint::stroke(INK, 0.7)] {
         canvas.line((middle, least), (middle, greatest), &paint);
-        // An end beyond the axis has no cap.
+        // An end beyond the axis gets no cap.
         for end in range.into_iter().filter(|end| *end <= high) {
             let end = layout.y(slot.row, end);
             canvas.line((middle - cap, end), (middle + cap, end), &paint);
@@ -176,7 +176,7 @@ fn move_to_end(categories: &mut Keys, last: &[String]) -> usize {
     categories.names.iter().filter(|name| last.contains(name)).count()
 }
 
-/// The end of the axis, chosen so that a few far greater bars do not make all others small.
+/// Chooses the end of the axis so that a few far larger bars do not shrink all others.
 fn limit(bars: &[Bar]) -> Option<f64> {
     let mut values: Vec<f64> = bars.iter().map(|bar| bar.value).collect();
     values.sort_by(f64::total_cmp);
@@ -185,8 +185,8 @@ fn limit(bars: &[Bar]) -> Option<f64> {
     (values.len() >= FEW && most > 0.0 && greatest > FAR * most).then_some(ROOM * most)
 }
 
-/// Writes upright values above the bars that end beyond the axis; if there are too many, above the
-/// greatest.
+/// Writes upright values above the bars that end beyond the axis; if there are too many, only above
+/// the largest.
 fn write_beyond(canvas: &mut Canvas, layout: &Layout, row: usize, bars: &[&Bar]) {
     let plot = &layout.plots()[row];
     let mut bars: Vec<(f64, f64)> = bars
@@ -205,7 +205,7 @@ fn write_beyond(canvas: &mut Canvas, layout: &Layout, row: usize, bars: &[&Bar])
     }
 }
 
-/// Spreads rising positions between `left` and `right`, moving the first as little as possible.
+/// Spreads ascending positions between `left` and `right`, moving the first as little as possible.
 fn spread(places: &mut [f64], pitch: f64, (left, right): (f64, f64)) {
     let mut least = left;
     for place in places.iter_mut() {
@@ -224,14 +224,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_are_moved_apart_within_the_chart() {
+    fn overlapping_values_are_spread_within_the_chart() {
         let mut places = [10.0, 11.0, 40.0, 58.0, 59.0];
         spread(&mut places, 5.0, (12.0, 60.0));
         assert_eq!(places, [12.0, 17.0, 40.0, 55.0, 60.0]);
     }
 
     #[test]
-    fn only_far_bars_end_above_the_axis() {
+    fn only_outlying_bars_exceed_the_axis() {
         let bars = |values: &[f64]| -> Vec<Bar> {
             values.iter().map(|&value| Bar { category: 0, series: 0, value, range: None }).collect()
         };

@@ -1,4 +1,4 @@
-//! Charts with data as from runs, and with unusual data.
+//! Charts of data like that of runs, and of unusual data.
 
 use super::super::*;
 use warpmem_analysis::polars::prelude::*;
@@ -22,12 +22,12 @@ pub const POLICIES: [&str; 6] = [
     "fr-fcfs(banks=oldest,picks_per_cycle=1)",
 ];
 
-/// Numbers that look like measured ones; the same each time.
+/// Returns plausible measured values; the same each time.
 fn measured(number: usize) -> f64 {
     0.5 + 0.5 * ((number as f64 * 12.9898).sin() * 43_758.545).fract().abs()
 }
 
-/// A row for each workload and policy.
+/// Makes a row for each workload and policy.
 fn grid(workloads: &[String], policies: &[&str]) -> (Vec<String>, Vec<String>) {
     let pairs =
         workloads.iter().flat_map(|w| policies.iter().map(move |p| (w.clone(), (*p).to_owned())));
@@ -75,7 +75,7 @@ pub fn far() -> Chart {
     chart
 }
 
-/// A whisker on each bar of the mean, and none on the others.
+/// Draws a whisker on each bar of the mean, and none on the others.
 pub fn ranges() -> Chart {
     let mut chart = ratios("bars-ranges", 8, &POLICIES[..4]);
     let of_mean = |value: f64| {
@@ -127,7 +127,7 @@ pub fn sparse() -> Chart {
     chart
 }
 
-/// The cycles of two sides.
+/// Cycles of two sides.
 pub fn equal() -> Chart {
     let (trace, policy) = grid(&workloads(8), &POLICIES[..2]);
     let ours: Vec<f64> = (0..16).map(|n| 1e3 * 60f64.powf(measured(n))).collect();
@@ -144,7 +144,7 @@ pub fn equal() -> Chart {
     Chart::new("scatter-equal", "Cycles", "", frame(data), kind)
 }
 
-/// A falling line with some named points.
+/// Draws a falling line with some named points.
 pub fn named() -> Chart {
     let size: Vec<f64> = (0..60).map(|step| 1024.0 * 1.17f64.powi(step)).collect();
     let misses: Vec<f64> = (0..60).map(|step| (-f64::from(step) / 12.0).exp()).collect();
@@ -370,7 +370,7 @@ fn interactions() -> Chart {
     )
 }
 
-/// A map of gains with workloads on it, three of them in one place.
+/// Draws a map of gains with workloads on it, three of them at the same point.
 fn marked() -> Chart {
     let (mut across, mut up, mut gain) = (vec![], vec![], vec![]);
     for row in 0..4 {
@@ -388,7 +388,7 @@ fn marked() -> Chart {
     Chart::new("heat-marks", "Where it gains", "", data, kind.marks(marks))
 }
 
-/// A chart of these values alone.
+/// Makes a chart of these values alone.
 pub fn values(name: &str, values: Vec<Option<f64>>) -> Chart {
     let points: Vec<i64> = (0..values.len() as i64).collect();
     let series = vec!["a"; values.len()];

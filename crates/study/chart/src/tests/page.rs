@@ -1,4 +1,4 @@
-//! Checks of a page: text beyond its edges, and texts that touch.
+//! Checks of a page: text beyond its edges, and overlapping texts.
 
 use super::super::font;
 use roxmltree::{Document, Node};
@@ -42,7 +42,7 @@ fn number(node: Node, name: &str) -> f64 {
     node.attribute(name).and_then(|text| text.parse().ok()).expect("a number")
 }
 
-/// The box of a text's letters, including descenders.
+/// Returns the box of a text's letters, including descenders.
 fn corners<'a>(node: Node<'a, '_>) -> (&'a str, Corners) {
     let (x, y, size) = (number(node, "x"), number(node, "y"), number(node, "font-size"));
     let text = node.text().unwrap_or_default();
@@ -65,7 +65,7 @@ fn corners<'a>(node: Node<'a, '_>) -> (&'a str, Corners) {
     (text, [(left, top), (left + width, top), (left + width, bottom), (left, bottom)].map(turned))
 }
 
-/// Whether two turned boxes overlap: no line along a side of either separates them.
+/// Returns whether two rotated boxes overlap: no line along a side of either separates them.
 fn touch(one: &Corners, other: &Corners) -> bool {
     let sides = |c: &Corners| [(c[0], c[1]), (c[1], c[2])];
     sides(one).into_iter().chain(sides(other)).all(|((ax, ay), (bx, by))| {
@@ -81,7 +81,7 @@ fn touch(one: &Corners, other: &Corners) -> bool {
 }
 
 #[test]
-fn a_bad_page_has_faults() {
+fn layout_faults_are_detected() {
     let page = |second: &str| {
         format!(
             r#"<svg viewBox="0 0 100 50"><text x="10" y="20" font-size="7">one</text>{second}</svg>"#

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use warpmem_analysis::polars::prelude::*;
 
-/// Names as given by people and machines, some long, some in other scripts.
+/// Names given by people and programs, some long, some in other scripts.
 fn names(most: usize) -> impl Strategy<Value = Vec<String>> {
     let name = prop_oneof![
         "[a-z]{1,8}",
@@ -22,7 +22,7 @@ fn names(most: usize) -> impl Strategy<Value = Vec<String>> {
     })
 }
 
-/// Numbers of any size, close together or far apart, and values that are not numbers.
+/// Numbers of any magnitude, close together or far apart, and values that are not numbers.
 fn numbers(count: usize) -> impl Strategy<Value = Vec<Option<f64>>> {
     let alike = (-1e6..1e6f64, 0.0..10.0f64)
         .prop_flat_map(|(middle, spread)| middle - spread..=middle + spread);
@@ -37,7 +37,7 @@ fn axes() -> impl Strategy<Value = Axis> {
     })
 }
 
-/// A row for each of three names and two numbers, drawn as each kind of chart.
+/// Generates a row for each of three names and two numbers, drawn as each kind of chart.
 fn charts() -> impl Strategy<Value = Vec<Chart>> {
     let sizes = (names(14), names(6), names(4));
     let data = sizes.prop_flat_map(|(a, b, c)| {
@@ -121,12 +121,12 @@ fn charts() -> impl Strategy<Value = Vec<Chart>> {
 }
 
 proptest! {
-    // The charts are the same each time, because a few names as unusual as these may not fit.
-    // PROPTEST_RNG_SEED and PROPTEST_CASES select other charts, and more of them.
+    // Fixed seed, because a few unusual names may not fit. PROPTEST_RNG_SEED and PROPTEST_CASES
+    // select other and more charts.
     #![proptest_config(ProptestConfig { cases: 12, max_shrink_iters: 200, rng_seed: RngSeed::Fixed(2015), ..ProptestConfig::default() })]
 
     #[test]
-    fn a_chart_of_anything_is_well_laid_out(charts in charts()) {
+    fn random_charts_are_well_laid_out(charts in charts()) {
         for chart in charts {
             let svg = chart.svg().expect("the columns are there, and once each");
             prop_assert_eq!(page::faults(&svg), Vec::<String>::new(), "{}", chart.name);

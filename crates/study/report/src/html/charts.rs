@@ -1,10 +1,10 @@
-//! Charts on a page: on a desktop two in a row, on a phone one below the other.
+//! Charts on a page: two per row on a desktop, one per row on a phone.
 
 use maud::{Markup, PreEscaped, html};
 use warpmem_chart::{Chart, Drawing, Format};
 
-/// Charts that follow each other. Each is drawn twice, and the page's style shows the drawing that
-/// fits the screen: text in a drawing for a desktop could not be read on a phone.
+/// Renders consecutive charts. Each is drawn twice, and the page's style shows the drawing that
+/// fits the screen: text drawn for a desktop would be illegible on a phone.
 pub fn charts(charts: &[&Chart]) -> anyhow::Result<Markup> {
     let drawn = charts.iter().map(|chart| chart.drawn_in(Format::SCREEN));
     let drawn = drawn.collect::<anyhow::Result<Vec<Drawing>>>()?;
@@ -20,7 +20,7 @@ pub fn charts(charts: &[&Chart]) -> anyhow::Result<Markup> {
     Ok(html! { div.charts { @for figure in &figures { (figure) } } })
 }
 
-/// Which charts take a whole row: those that are wide, and those without a neighbour.
+/// Returns the charts that take a whole row: wide ones, and those without a neighbour.
 fn whole_rows(are_wide: &[bool]) -> Vec<bool> {
     let mut are_whole = are_wide.to_vec();
     let mut at = 0;

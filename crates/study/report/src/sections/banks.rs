@@ -12,7 +12,7 @@ use warpmem_analysis::{bank_map, polars};
 use warpmem_chart::{Axis, Chart, HeatMap, Kind};
 use warpmem_support::text::counted;
 
-/// Workloads whose banks are drawn.
+/// Number of workloads whose banks are drawn.
 const TRACES: usize = 4;
 
 pub fn section(study: &Study, shown: &Shown) -> anyhow::Result<Section> {
@@ -71,8 +71,8 @@ pub fn section(study: &Study, shown: &Shown) -> anyhow::Result<Section> {
 
 const RUN: &str = "run";
 
-/// The runs of the baseline and of the fastest and slowest policy, for the workloads whose IPC
-/// differs most.
+/// Selects the runs of the baseline and of the fastest and slowest policy, for the workloads whose
+/// IPC differs most.
 fn telling(runs: &DataFrame) -> anyhow::Result<DataFrame> {
     let traces = most_different(runs, TRACES)?;
     let of_trace = |value: Expr| value.over([col("trace")]);

@@ -31,7 +31,7 @@ pub fn section(study: &Study, _shown: &Shown) -> anyhow::Result<Section> {
     ];
     Ok(Section::new("caches", "Caches")
         .text(Prose::new(
-            "Miss rates, occupancy of MSHRs and queues of L2 slices, and the cycles in which an access was retried because a resource was full. L2 is the L2.",
+            "Miss rates, occupancy of MSHRs and queues of L2 slices, and the cycles in which an access was retried because a resource was full.",
         ))
         .table(run_table(study, "caches", "Caches in each run", &columns)?)
         .table(run_table(study, "reservation-fails", "Retried accesses, by reason", &fails)?.folded()))

@@ -1,4 +1,4 @@
-//! Memory divergence: how far apart the replies of a load arrive, and how long loads take.
+//! Memory divergence: the spread of a load's replies, and the duration of loads.
 
 use super::{Scope, file_name, folded_if_long, scopes};
 use crate::columns::{POLICY, SETTING};
@@ -23,7 +23,7 @@ const DIVERGENCE: [&str; 8] = [
     "divergence_max",
     "in_mc_fraction",
 ];
-/// Workloads whose tails are drawn.
+/// Number of workloads whose tails are drawn.
 const PANELS: usize = 12;
 
 pub fn section(study: &Study, shown: &Shown) -> anyhow::Result<Section> {
@@ -55,11 +55,11 @@ pub fn section(study: &Study, shown: &Shown) -> anyhow::Result<Section> {
 
 fn introduction() -> Prose {
     Prose::new(
-        "A load diverges if it has two or more off-chip requests; this section covers only such loads. Divergence is the slowest minus the fastest turnaround of these requests. Load time is from the issue of the load until its last datum is back; it is shown over its mean within the run, as in [WMC Fig 5, 12], so it shows how even load times are, not how short. The part of the divergence that arises in the memory controller is what a DRAM scheduler can act on.",
+        "A load diverges if it has two or more off-chip requests; this section covers only such loads. Divergence is the slowest minus the fastest turnaround of these requests. Load time is from the issue of the load until its last datum returns; it is shown relative to its mean within the run, as in [WMC Fig 5, 12], so it shows how even load times are, not how short. A DRAM scheduler can reduce only the part of the divergence that arises in the memory controller.",
     )
 }
 
-/// Which runs are missing from this section.
+/// Describes the runs missing from this section.
 fn missing(study: &Study, loads: &Loads) -> anyhow::Result<Vec<Prose>> {
     let runs = study.runs.clone().lazy().filter(diverges()).collect()?;
     let with = distinct(&runs, "trace")?;
@@ -67,7 +67,7 @@ fn missing(study: &Study, loads: &Loads) -> anyhow::Result<Vec<Prose>> {
         study.traces.iter().filter(|trace| !with.contains(trace)).cloned().collect();
     let mut notes = Vec::new();
     if !without.is_empty() {
-        let why = "No load of these workloads diverges, so they are left out: ";
+        let why = "Workloads without divergent loads are omitted: ";
         notes.push(Prose::new(why).codes(without).words("."));
     }
     let unrecorded = runs.height().saturating_sub(loads.frame.height());
@@ -82,8 +82,8 @@ fn diverges() -> Expr {
     col("divergent_loads").gt(lit(0))
 }
 
-/// Percentiles of each run, from the rows of single loads if there are any, otherwise from the
-/// histograms of `runs`.
+/// Percentiles of each run, from the rows of single loads if present, otherwise from the histograms
+/// of `runs`.
 struct Loads {
     frame: DataFrame,
     is_exact: bool,
@@ -193,7 +193,7 @@ fn times(loads: &Loads, scope: &Scope) -> anyhow::Result<Chart> {
     ))
 }
 
-/// Share of each shown run's divergent loads that are at or above each value.
+/// Share of each shown run's divergent loads at or above each value.
 struct LoadTail {
     column: &'static str,
     called: &'static str,
@@ -209,7 +209,7 @@ fn tails(study: &Study, shown: &Shown) -> anyhow::Result<Vec<LoadTail>> {
     let names = study.runs.clone().lazy().filter(is_drawn);
     let names = names.select(["run_id", "trace", POLICY].map(col)).collect()?;
     let tail_of = |(column, called)| {
-        // Includes runs that are not drawn: filtering each row by its run would take longer.
+        // Includes runs that are not drawn: filtering each row by its run would be slower.
         let of_run = |loads: LazyFrame, keys: &[&str]| {
             tail(loads.filter(col("divergence").is_not_null()), column, keys)
         };
@@ -241,13 +241,13 @@ impl LoadTail {
 
 fn in_mc(loads: &Loads, scope: &Scope) -> anyhow::Result<Chart> {
     let data = within(&loads.frame, scope)?.select(["trace", POLICY, "in_mc_fraction"])?;
-    let axis = Axis::percent("divergence made in the controller");
+    let axis = Axis::percent("divergence that arises in the controller");
     let bars = Bars::new("trace", POLICY, "in_mc_fraction", axis);
     let caption = format!(
-        "Part of the divergence{} that arises between entering the queue of a memory controller and the last datum: sum over sum of the loads of a run.",
+        "Fraction of the divergence{} that arises between entering the queue of a memory controller and the last datum: ratio of sums over the loads of a run.",
         scope.on
     );
     let (name, title) =
-        (format!("in-controller{}", scope.file), "Divergence made in the memory controller");
+        (format!("in-controller{}", scope.file), "Divergence that arises in the memory controller");
     Ok(Chart::new(name, title, caption, data, Kind::Bars(bars)))
 }

@@ -14,21 +14,21 @@ use warpmem_chart::{Axis, Chart, Kind, StackedBars};
 
 const ENERGY: &str = "microjoules";
 
-/// Whose energy it is.
+/// An energy model: DRAM alone or the whole GPU.
 struct Account {
     /// Name of the section and its charts, and its title.
     name: &'static str,
     title: &'static str,
-    /// Noun for captions: the energy's owner.
+    /// Noun for captions: the consumer of the energy.
     of: &'static str,
-    /// How it was reckoned.
+    /// Description of the model.
     about: &'static str,
     /// Column of the total, and of each part with its name.
     total: &'static str,
     parts: &'static [(&'static str, &'static str)],
-    /// Column of what the energy is set against.
+    /// Column of the quantity that the energy is related to.
     ratio: &'static str,
-    /// Why it may be unknown: words around a key.
+    /// Reason for an unknown value: words around a key.
     unknown: [&'static str; 3],
 }
 
@@ -36,7 +36,7 @@ const DRAM: Account = Account {
     name: "energy",
     title: "DRAM energy",
     of: "the DRAM devices",
-    about: "Energy of the DRAM devices by DRAMsim3's rules, standby included; interface and power-down are not included.",
+    about: "Energy of the DRAM devices by DRAMsim3's model, including standby, excluding interface and power-down.",
     total: "energy_nj",
     parts: &[
         ("energy_nj_activate", "activate"),
@@ -47,18 +47,14 @@ const DRAM: Account = Account {
         ("energy_nj_precharge_standby", "precharge standby"),
     ],
     ratio: "energy_pj_per_bit",
-    unknown: [
-        "Not known: some current of the machines' DRAM (",
-        "dram.power",
-        ") that it depends on is not given.",
-    ],
+    unknown: ["Unknown: some current of the machines' DRAM (", "dram.power", ") is missing."],
 };
 
 const GPU: Account = Account {
     name: "gpu-energy",
     title: "GPU energy",
     of: "the whole GPU",
-    about: "Energy of the whole GPU in the manner of AccelWattch, board and DRAM included. Its DRAM is AccelWattch's, not that of the section before.",
+    about: "Energy of the whole GPU by AccelWattch's model, including board and DRAM. Its DRAM energy is AccelWattch's, not that of the previous section.",
     total: "gpu_energy_nj",
     parts: &[
         ("gpu_energy_nj_constant", "constant"),
@@ -74,7 +70,7 @@ const GPU: Account = Account {
         ("gpu_energy_nj_dram", "DRAM"),
     ],
     ratio: "gpu_power_w",
-    unknown: ["Not known: the machines have no energies (", "energy.table", ")."],
+    unknown: ["Unknown: the machines define no energies (", "energy.table", ")."],
 };
 
 pub fn dram(study: &Study, shown: &Shown) -> anyhow::Result<Section> {

@@ -15,11 +15,11 @@ pub fn section(study: &Study, shown: &Shown) -> anyhow::Result<Section> {
     let section = Section::new("latency", "Latency by stage");
     if !has_some(&study.runs, "latency_mean") {
         return Ok(
-            section.note(Prose::new("No read left an L1, so there is no latency to divide."))
+            section.note(Prose::new("No read left L1, so there is no latency to break down."))
         );
     }
     let mut section = section.text(Prose::new(
-        "Mean latency of the read requests that left an L1, divided among the stages of their path; the stages add up to the mean. A stage that a request did not pass counts as 0, so reads that hit in the L2 lower the share of DRAM.",
+        "Mean latency of the read requests not served by L1, broken down by the stages of their path; the stages add up to the mean. A stage that a request did not pass counts as 0, so reads that hit in the L2 lower the share of DRAM.",
     ));
     let columns = STAGES.map(|stage| format!("latency_{stage}"));
     let called = STAGES.map(spelled);
@@ -32,8 +32,7 @@ pub fn section(study: &Study, shown: &Shown) -> anyhow::Result<Section> {
         let data = long(&scope.runs, &["trace", POLICY], &parts, "stage", "cycles")?;
         let bars =
             StackedBars::new("trace", "stage", "cycles", Axis::new("mean latency", "core cycles"));
-        let caption =
-            format!("Mean latency of reads that L1 did not answer{}, by stage.", scope.on);
+        let caption = format!("Mean latency of reads not served by L1{}, by stage.", scope.on);
         let name = format!("latency{}", scope.file);
         section = section.figure(Chart::new(
             name,

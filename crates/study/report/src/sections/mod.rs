@@ -30,7 +30,7 @@ use warpmem_analysis::polars;
 /// Builds a section.
 pub type MakeSection = fn(&Study, &Shown) -> anyhow::Result<Section>;
 
-/// All but those that describe the others: the answer first, what was run last.
+/// All sections except those about the others: the answer first, the configuration last.
 pub const SECTIONS: [MakeSection; 13] = [
     summary::section,
     performance::section,
@@ -47,20 +47,20 @@ pub const SECTIONS: [MakeSection; 13] = [
     what_was_run::section,
 ];
 
-/// One per setting that charts show: its name, and the suffix that distinguishes the names of its
-/// charts and titles.
+/// A setting shown in charts: its name, and the suffix that distinguishes the names of its charts
+/// and titles.
 struct Scope {
     runs: DataFrame,
     setting: String,
-    /// The baseline of its runs, in words.
+    /// Baseline of its runs, in words.
     baseline: String,
-    /// ` on li2015`
+    /// Suffix of titles: ` on li2015`.
     on: String,
     file: String,
 }
 
 impl Scope {
-    /// The policy of the baseline where there is one alone.
+    /// Returns the policy of the baseline if there is only one.
     fn only_baseline(&self) -> anyhow::Result<Option<String>> {
         let of_baseline = self.runs.clone().lazy().filter(col(IS_BASELINE)).collect()?;
         let mut found = distinct(&of_baseline, POLICY)?;
@@ -68,7 +68,7 @@ impl Scope {
     }
 }
 
-/// The scopes of charts that compare runs; none for a single run.
+/// Returns the scopes of charts that compare runs; none for a single run.
 fn compared_scopes(study: &Study, shown: &Shown) -> anyhow::Result<Vec<Scope>> {
     if study.only_run().is_some() { Ok(Vec::new()) } else { scopes(study, shown) }
 }
@@ -89,17 +89,17 @@ fn scopes(study: &Study, shown: &Shown) -> anyhow::Result<Vec<Scope>> {
     shown.settings.iter().map(scope).collect()
 }
 
-/// Lower case letters and digits; everything else becomes a dash.
+/// Converts text to a file name: lower-case letters and digits; everything else becomes a dash.
 fn file_name(text: &str) -> String {
     let words = text.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
     words.collect::<Vec<_>>().join("-").to_ascii_lowercase()
 }
 
-/// A table with more runs is folded: charts show them first.
+/// Rows above which a table is folded: charts show the runs first.
 const OPEN: usize = 12;
 
-/// A row per run, with those of these columns of `runs` that are not 0 in every run; a note names
-/// the others.
+/// Makes a table with a row per run and those of the `columns` that are not 0 in every run; a note
+/// names the others.
 fn run_table(study: &Study, name: &str, title: &str, columns: &[&str]) -> anyhow::Result<Table> {
     let (present, rest): (Vec<&str>, Vec<&str>) =
         columns.iter().partition(|column| has_some(&study.runs, column));
@@ -115,7 +115,7 @@ fn folded_if_long(table: Table) -> Table {
     if table.rows() > OPEN { table.folded() } else { table }
 }
 
-/// Columns that are 0 in all runs, and columns without any value.
+/// Names the columns that are 0 in all runs, and columns without any value.
 fn left_out(zero: &[&str], unknown: &[&str]) -> Option<Prose> {
     let prose = Prose::new("Left out are ");
     Some(match (zero, unknown) {

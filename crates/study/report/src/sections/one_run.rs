@@ -1,4 +1,4 @@
-//! Charts of a single run, in which there is nothing to compare.
+//! Charts of a single run, with nothing to compare.
 
 use crate::columns::POLICY;
 use crate::frame::values;
@@ -14,7 +14,7 @@ impl Run<'_> {
         values(self.0, column).first().copied()
     }
 
-    /// A bar for each part; none if no part has a value.
+    /// Draws a bar for each part; none if no part has a value.
     pub fn bars(
         &self,
         (name, title): (&str, &str),

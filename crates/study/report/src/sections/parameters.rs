@@ -16,15 +16,15 @@ use warpmem_support::text::counted;
 const RELATIVE: &str = "relative IPC";
 /// Column of the reference's IPC, if there is one.
 const REFERENCE: &str = "IPC of the reference";
-/// Column of the IPC above the reference's.
+/// Column of the relative change of IPC over the reference.
 const CHANGE: &str = "change of IPC";
-/// Column of the difference that a parameter makes.
+/// Column of the range of IPC over a parameter's values.
 const SPAN: &str = "span";
-/// Smaller differences are not attributed to a policy.
+/// Smallest difference attributed to a policy.
 const SMALL: f64 = 0.001;
-/// Values whose largest is at least this many times the smallest have a logarithmic axis.
+/// Ratio of the largest to the smallest value from which the axis is logarithmic.
 const WIDE: f64 = 16.0;
-/// Parameters that are drawn.
+/// Number of parameters that are drawn.
 const CHARTS: usize = 12;
 
 pub fn section(study: &Study, _shown: &Shown) -> anyhow::Result<Section> {
@@ -61,26 +61,26 @@ pub fn section(study: &Study, _shown: &Shown) -> anyhow::Result<Section> {
 }
 
 fn introduction(study: &Study) -> Prose {
-    Prose::new("IPC over that of the same workload on the same machine with ")
+    Prose::new("IPC relative to the same workload on the same machine with ")
         .code(study.baseline())
         .words(in_first_setting(study))
         .words(": ")
         .words(study.mean.name())
-        .words(" means over workloads. The other parameters have the same values as there. If no two runs of a machine agree in these, as in a Latin hypercube, the mean is over runs with all values.")
+        .words(" means over workloads. The other parameters have the reference's values. If no two runs of a machine agree in these, as in a Latin hypercube, the mean is over runs with all values.")
 }
 
-/// In words, the setting of the reference: that of the first run, unless the baseline's name states
+/// Describes the setting of the reference: that of the first run, unless the baseline's name states
 /// it.
 fn in_first_setting(study: &Study) -> &'static str {
     if study.compares_overrides() { "" } else { " in the first setting" }
 }
 
-/// Runs of a machine, and its parameters that vary between them.
+/// Runs of a machine, and the parameters that vary between them.
 struct Varied {
     machine: String,
     runs: DataFrame,
     keys: Vec<String>,
-    /// A run with the parameters of the reference.
+    /// Index of a run with the reference's parameters.
     first: usize,
 }
 
@@ -104,8 +104,8 @@ impl Varied {
         Varied { machine, runs, keys, first }.beside_reference(study)
     }
 
-    /// Adds a column of the IPC divided by that of the baseline in the first setting; null where
-    /// that was not run.
+    /// Adds a column of the IPC divided by that of the baseline in the first setting; null if that
+    /// did not run.
     fn beside_reference(mut self, study: &Study) -> anyhow::Result<Varied> {
         let keys: Vec<Expr> = ["trace"].into_iter().chain(study.held_slots()).map(col).collect();
         let first = self.as_first(self.keys.iter())?.lazy().filter(col(IS_BASELINE));
@@ -121,7 +121,7 @@ impl Varied {
         Ok(self)
     }
 
-    /// The runs whose `keys` equal those of the first.
+    /// Returns the runs whose `keys` equal those of the first.
     fn as_first<'a>(&self, keys: impl Iterator<Item = &'a String>) -> anyhow::Result<DataFrame> {
         let mut runs = self.runs.clone();
         for key in keys {
@@ -132,7 +132,7 @@ impl Varied {
         Ok(runs)
     }
 
-    /// Number of runs that no mean includes.
+    /// Returns the number of runs included in no mean.
     fn without_reference(&self, study: &Study) -> anyhow::Result<Option<Prose>> {
         let without = self.runs.column(REFERENCE)?.null_count();
         if self.keys.is_empty() || without == 0 {
@@ -148,7 +148,7 @@ impl Varied {
         Ok(Some(prose))
     }
 
-    /// Whether the values of `key` are numbers; otherwise they are names.
+    /// Returns whether the values of `key` are numbers; otherwise they are names.
     fn is_number(&self, key: &str) -> bool {
         self.runs.column(key).is_ok_and(|column| column.dtype().is_primitive_numeric())
     }
@@ -190,7 +190,7 @@ impl Varied {
     }
 }
 
-/// Over the values of a parameter that are numbers.
+/// Draws lines over the values of a numeric parameter.
 fn lines(study: &Study, key: &str, line: &DataFrame) -> anyhow::Result<Kind> {
     let values = line.column(key)?.cast(&DataType::Float64)?;
     let least = values.f64()?.min().unwrap_or(0.0);
@@ -201,8 +201,8 @@ fn lines(study: &Study, key: &str, line: &DataFrame) -> anyhow::Result<Kind> {
     Ok(Kind::Lines(lines.reference(1.0)))
 }
 
-/// Over the values of a parameter that are names: bars begin at no change, because those of ratios
-/// would hide small ones.
+/// Draws bars over the values of a named parameter; bars begin at no change, because bars of ratios
+/// would hide small differences.
 fn bars(study: &Study, key: &str, line: DataFrame) -> anyhow::Result<(DataFrame, Kind)> {
     let change = (col(RELATIVE) - lit(1.0)).alias(CHANGE);
     let keys = [key, series(study)].map(col);
@@ -211,12 +211,13 @@ fn bars(study: &Study, key: &str, line: DataFrame) -> anyhow::Result<(DataFrame,
     Ok((data, Kind::Bars(bars.across(key))))
 }
 
-/// The column that distinguishes the lines of a chart.
+/// Returns the column that distinguishes the lines of a chart.
 fn series(study: &Study) -> &'static str {
     if study.is_of_overrides() { "machine" } else { POLICY }
 }
 
-/// A row per policy: the values of the parameter, and those with the least and the most mean IPC.
+/// Computes a row per policy: the values of the parameter, and those with the lowest and the
+/// highest mean IPC.
 fn range(study: &Study, varied: &Varied, key: &str, line: &DataFrame) -> anyhow::Result<LazyFrame> {
     let relative = || col(RELATIVE);
     let is_told = study.has_machines() && series(study) != "machine";
@@ -237,7 +238,7 @@ fn range(study: &Study, varied: &Varied, key: &str, line: &DataFrame) -> anyhow:
     Ok(line.group_by_stable([col(series(study))]).agg(ranges))
 }
 
-/// `16 to 64`, or all names.
+/// Describes the values: `16 to 64`, or all names.
 fn values_in_words(varied: &Varied, key: &str) -> anyhow::Result<String> {
     let column = varied.runs.column(key)?;
     let unique = match varied.is_number(key) {
@@ -252,8 +253,8 @@ fn values_in_words(varied: &Varied, key: &str) -> anyhow::Result<String> {
     })
 }
 
-/// A sentence on each varied parameter: by how much it changes the mean IPC of the policy that
-/// depends most on it. The parameter that matters most comes first.
+/// Describes each varied parameter in a sentence: its largest effect on a policy's mean IPC.
+/// Parameters are sorted by effect.
 pub fn effects(study: &Study) -> anyhow::Result<Vec<Prose>> {
     let mut ranges = Vec::new();
     for varied in Varied::on_machines(study)? {
@@ -274,7 +275,7 @@ pub fn effects(study: &Study) -> anyhow::Result<Vec<Prose>> {
     parameters.iter().map(|parameter| effect(study, &ranges, parameter)).collect()
 }
 
-/// On the first of the ranges of a parameter.
+/// Describes the first range of a parameter.
 fn effect(study: &Study, ranges: &DataFrame, parameter: &str) -> anyhow::Result<Prose> {
     let is_its = col("parameter").eq(lit(parameter));
     let its = ranges.clone().lazy().filter(is_its).first().collect()?;
@@ -301,10 +302,11 @@ fn effect(study: &Study, ranges: &DataFrame, parameter: &str) -> anyhow::Result<
 fn table(ranges: Vec<LazyFrame>) -> anyhow::Result<Table> {
     let frame = concat(ranges, UnionArgs::default())?.collect()?;
     let mut table = Table::new("sensitivity", "Range of the mean IPC over each parameter", frame);
-    let least = "Least mean IPC over the values of the parameter, over that of the reference.";
-    let most = "Greatest mean IPC over the values of the parameter, over that of the reference.";
+    let least = "Lowest mean IPC over the values of the parameter, relative to the reference.";
+    let most = "Highest mean IPC over the values of the parameter, relative to the reference.";
     table.describe("least", "× reference", least, 3);
     table.describe("most", "× reference", most, 3);
-    table.describe_percent(SPAN, "By how much the greatest mean IPC is above the least.");
+    table
+        .describe_percent(SPAN, "Relative difference between the highest and the lowest mean IPC.");
     Ok(table)
 }

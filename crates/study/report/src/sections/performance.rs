@@ -10,13 +10,13 @@ use polars::prelude::*;
 use warpmem_analysis::{MEANS, polars};
 use warpmem_support::text::capitalised;
 
-/// Policies that fit side by side in a table.
+/// Largest number of policies side by side in a table.
 const COLUMNS: usize = 12;
 
 pub fn section(study: &Study, _shown: &Shown) -> anyhow::Result<Section> {
     let section = Section::new("performance", "Performance");
     if study.is_single() {
-        let why = "There is one policy only, so nothing is compared.";
+        let why = "There is only one policy, so nothing is compared.";
         return Ok(section.note(Prose::new(why)));
     }
     let mut section = section.text(introduction(study)).table(means(study)?);
@@ -28,7 +28,7 @@ pub fn section(study: &Study, _shown: &Shown) -> anyhow::Result<Section> {
 
 fn introduction(study: &Study) -> Prose {
     let mean = study.mean.name();
-    let mut prose = Prose::new("The IPC ratio is the thread IPC of a run over that of ");
+    let mut prose = Prose::new("The IPC ratio is the thread IPC of a run divided by that of ");
     for (at, (baseline, machines)) in study.baselines.iter().enumerate() {
         prose = if at > 0 { prose.words("; ") } else { prose }.code(baseline);
         if study.baselines.len() > 1 {
@@ -41,17 +41,17 @@ fn introduction(study: &Study) -> Prose {
         .words(study.held())
         .words(": above 1 is faster. Charts and the tables per workload show the ")
         .words(mean)
-        .words(" mean over workloads; the table of means has all three. Means of other metrics are arithmetic. A value that does not exist (–) is left out of a mean.")
+        .words(" mean over workloads; the table of means has all three. Means of other metrics are arithmetic. Missing values (–) are excluded from means.")
 }
 
-/// The report's preferred means, as rows of a workload of this name.
+/// Returns the report's preferred means, as rows of a workload with the mean's name.
 fn mean_rows(study: &Study) -> LazyFrame {
     let of_mean = study.means.clone().lazy().filter(col("mean").eq(lit(study.mean.name())));
     of_mean.with_columns([lit(study.mean_name()).alias("trace")])
 }
 
-/// A row per setting and policy: the three means of the ratio side by side, then the metrics'
-/// means.
+/// Makes a table with a row per setting and policy: the three means of the ratio side by side, then
+/// the means of the metrics.
 fn means(study: &Study) -> anyhow::Result<Table> {
     let of = |mean: &str| col(RATIO).filter(col("mean").eq(lit(mean))).first().alias(title(mean));
     let mut columns = vec![col("workloads").first()];
@@ -79,7 +79,7 @@ fn title(mean: &str) -> String {
     format!("IPC ratio, {mean}")
 }
 
-/// A row per workload, a column per policy.
+/// Makes a table with a row per workload and a column per policy.
 fn ratios(study: &Study) -> anyhow::Result<Table> {
     let of = |policy: &String| {
         col(RATIO).filter(col(POLICY).eq(lit(policy.as_str()))).first().alias(policy.as_str())
@@ -91,7 +91,7 @@ fn ratios(study: &Study) -> anyhow::Result<Table> {
     let keys: Vec<Expr> =
         study.keys().into_iter().filter(|key| ![POLICY, "mixed"].contains(key)).map(col).collect();
     let frame = both.group_by_stable(keys).agg(columns).collect()?;
-    let title = format!("IPC over that of {}, per workload", study.baseline());
+    let title = format!("IPC relative to {}, per workload", study.baseline());
     Ok(Table::new("ipc-ratios", title, frame).of_metric(RATIO))
 }
 

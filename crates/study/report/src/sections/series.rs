@@ -12,7 +12,7 @@ use warpmem_analysis::polars;
 use warpmem_chart::{Axis, Chart, Kind, Lines};
 use warpmem_support::text::counted;
 
-/// Workloads whose time series are drawn.
+/// Number of workloads whose time series are drawn.
 const TRACES: usize = 4;
 /// Points of a line; more cannot be distinguished in print.
 const POINTS: i64 = 400;
@@ -68,7 +68,7 @@ pub fn section(study: &Study, shown: &Shown) -> anyhow::Result<Section> {
     Ok(section)
 }
 
-/// The intervals of these runs.
+/// Returns the intervals of these runs.
 fn series(study: &Study, runs: &DataFrame) -> anyhow::Result<DataFrame> {
     let columns = charts().map(|(column, ..)| column);
     let names = runs.clone().lazy().select(["run_id", POLICY].map(col));
@@ -78,7 +78,7 @@ fn series(study: &Study, runs: &DataFrame) -> anyhow::Result<DataFrame> {
     joined(names, study.results.by_file("intervals", of_file)?, "run_id")
 }
 
-/// Merges this many intervals of a long run: means weighted by their cycles.
+/// Merges intervals of a long run, so that at most [`POINTS`] remain: means weighted by cycles.
 fn thinned(rows: LazyFrame, columns: &[&str]) -> LazyFrame {
     const POINT: &str = "point";
     let together = (len().cast(DataType::Int64) - lit(1)) / lit(POINTS) + lit(1);

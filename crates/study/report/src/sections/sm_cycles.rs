@@ -1,4 +1,4 @@
-//! How SMs spend their cycles.
+//! Breakdown of the SM cycles.
 
 use super::{compared_scopes, run_table};
 use crate::columns::POLICY;
@@ -21,7 +21,7 @@ pub const PARTS: [(&str, &str); 6] = [
 
 pub fn section(study: &Study, shown: &Shown) -> anyhow::Result<Section> {
     let mut section = Section::new("sm-cycles", "Cycles of SMs").text(Prose::new(
-        "Each cycle of an SM is exactly one of these, so they add up to the cycles of the run. In a memory block all warps present wait for memory. In a structural stall the unit or the load/store queue that a ready warp needs is full: a memory system that cannot keep up also shows there. Numbers are means over SMs.",
+        "Each cycle of an SM belongs to exactly one class, so the classes add up to the cycles of the run. In a memory block all resident warps wait for memory. In a structural stall the unit or the load/store queue that a ready warp needs is full, which a slow memory system also causes. Numbers are means over SMs.",
     ));
     for scope in compared_scopes(study, shown)? {
         let data = long(&scope.runs, &["trace", POLICY], &PARTS, "what", "cycles")?;
@@ -32,7 +32,7 @@ pub fn section(study: &Study, shown: &Shown) -> anyhow::Result<Section> {
         let name = format!("sm-cycles{}", scope.file);
         section = section.figure(Chart::new(
             name,
-            "Where the cycles of SMs go",
+            "Breakdown of SM cycles",
             caption,
             data,
             Kind::StackedBars(bars.shares()),

@@ -55,7 +55,8 @@ fn summary(study: &Study) -> anyhow::Result<Prose> {
     })
 }
 
-/// Policies of the slots that are not compared: one for all runs, or one for each machine.
+/// Describes the policies of slots that are not compared: one for all runs, or one for each
+/// machine.
 fn held(study: &Study) -> anyhow::Result<Prose> {
     let is_compared = |name: &str| study.slots.iter().any(|slot| slot == name);
     let (mut same, mut of_machines) = (Prose::new("The same in all runs:"), Prose::default());
@@ -74,7 +75,7 @@ fn held(study: &Study) -> anyhow::Result<Prose> {
     Ok(same)
 }
 
-/// An additional sentence: the policy of each machine in the slot.
+/// Appends a sentence: the policy of each machine in the slot.
 fn own(study: &Study, slot: &str, prose: Prose) -> anyhow::Result<Prose> {
     let mut prose = prose.words(format!(" By machine, the {} is ", spelled(slot)));
     let machines = distinct(&study.runs, "machine")?;
@@ -87,7 +88,7 @@ fn own(study: &Study, slot: &str, prose: Prose) -> anyhow::Result<Prose> {
     Ok(prose.words("."))
 }
 
-/// The parameters that readers look for first: title, unit, definition, value.
+/// A parameter that readers look for first: title, unit, definition, value.
 struct Figure {
     title: &'static str,
     unit: &'static str,
@@ -177,7 +178,7 @@ struct Setup {
     runs: u32,
 }
 
-/// The setups of the runs in the order of their first appearance.
+/// Collects the setups of the runs in order of first appearance.
 fn setups(study: &Study) -> anyhow::Result<Vec<Setup>> {
     let keys = ["machine", OVERRIDES, "parameters"].map(col);
     let runs = study.runs.clone().lazy().group_by_stable(keys).agg([len().alias("runs")]);
@@ -203,7 +204,7 @@ fn setups(study: &Study) -> anyhow::Result<Vec<Setup>> {
     Ok(setups)
 }
 
-/// Parameters without policies: those are compared.
+/// Parses the parameters, without the policies, which are compared.
 fn parsed(text: &str) -> anyhow::Result<Map<String, Value>> {
     let text = if text.is_empty() { "{}" } else { text };
     let parameters: Map<String, Value> = serde_json::from_str(text)
@@ -211,7 +212,7 @@ fn parsed(text: &str) -> anyhow::Result<Map<String, Value>> {
     Ok(parameters.into_iter().filter(|(key, _)| !key.starts_with("policy.")).collect())
 }
 
-/// A row per machine, overrides and parameters.
+/// Makes a table with a row per machine, overrides and parameters.
 fn machines(setups: &[Setup]) -> anyhow::Result<Table> {
     let standard =
         |p: &Map<String, Value>| p.get("dram.standard").and_then(Value::as_str).map(str::to_owned);
@@ -235,7 +236,7 @@ fn machines(setups: &[Setup]) -> anyhow::Result<Table> {
     Ok(table)
 }
 
-/// A row per trace. A trace has the same contents in all its runs.
+/// Makes a table with a row per trace, whose contents are equal in all its runs.
 fn workloads(study: &Study) -> anyhow::Result<Table> {
     let of_trace =
         ["kernels", "ctas", "warp_instructions", "thread_instructions", "memory_instructions"];
@@ -245,7 +246,7 @@ fn workloads(study: &Study) -> anyhow::Result<Table> {
     Ok(Table::new("workloads", "Workloads", frame))
 }
 
-/// A row per parameter, a column per setting.
+/// Makes a table with a row per parameter and a column per setting.
 fn parameters(study: &Study, setups: &[Setup], shown: &Shown) -> anyhow::Result<Table> {
     let mut keys: Vec<&String> = setups.iter().flat_map(|setup| setup.parameters.keys()).collect();
     keys.retain(|key| *key != "name");
@@ -265,7 +266,7 @@ fn parameters(study: &Study, setups: &[Setup], shown: &Shown) -> anyhow::Result<
     Ok(Table::new("parameters", "All parameters of the machines", frame).folded())
 }
 
-/// The values of a parameter within a setting, if its runs differ in it; the first few if there are
+/// Formats the values of a parameter within a setting, if its runs differ in it; the first few of
 /// many.
 fn values(setups: &[&Setup], key: &str) -> Option<String> {
     const TOLD: usize = 4;
@@ -288,5 +289,5 @@ fn values(setups: &[&Setup], key: &str) -> Option<String> {
 fn commands(study: &Study) -> anyhow::Result<Table> {
     let columns = study.keys().into_iter().chain(["run_id", "engine_version", "command"]);
     let frame = study.runs.select(columns.collect::<Vec<_>>())?;
-    Ok(Table::new("commands", "The command that makes each run", frame).folded())
+    Ok(Table::new("commands", "The command that repeats each run", frame).folded())
 }

@@ -44,7 +44,7 @@ fn the_baseline_may_be_the_fastest_and_equal_policies_are_called_equal() {
 }
 
 #[test]
-fn over_many_settings_the_summary_counts_and_names_the_farthest() {
+fn summary_of_many_settings_counts_and_names_extremes() {
     let overrides = ["dram.read_queue=16", "dram.read_queue=32", "dram.read_queue=64"];
     let directory = runs(2, 2, &overrides);
     let alike = page(&study(&directory, "policy-0"));
@@ -62,12 +62,14 @@ fn over_many_settings_the_summary_counts_and_names_the_farthest() {
     assert!(summary.contains(count), "{summary}");
     assert!(
         summary.contains(
-            "Most is gained by **`policy-1`** with `dram.read_queue=16`: 100.0 % above `policy-0`"
+            "The largest gain is that of **`policy-1`** with `dram.read_queue=16`: 100.0 % above `policy-0`"
         ),
         "{summary}"
     );
     assert!(
-        summary.contains("Most is lost by **`policy-1`** with `dram.read_queue=64`: 50.0 % below"),
+        summary.contains(
+            "The largest loss is that of **`policy-1`** with `dram.read_queue=64`: 50.0 % below"
+        ),
         "{summary}"
     );
     let effect = "`dram.read_queue` changes the harmonic mean of IPC by up to 300.0 %: `policy-1` is fastest with `32` and slowest with `64`.";
@@ -75,10 +77,10 @@ fn over_many_settings_the_summary_counts_and_names_the_farthest() {
 }
 
 #[test]
-fn without_any_run_of_the_baseline_the_summary_ranks_nothing() {
+fn summary_without_baseline_runs_ranks_nothing() {
     let overrides = ["dram.read_queue=16", "dram.read_queue=32", "dram.read_queue=64"];
     let directory = runs(2, 2, &overrides);
-    // The baseline has been run on another trace alone.
+    // The baseline ran only on another trace.
     let baseline = col("dram_scheduler").eq(lit("policy-0"));
     let trace = when(baseline).then(lit("other")).otherwise(lit("trace")).alias("trace");
     let first = col("trace").eq(lit("trace-000"));
@@ -108,7 +110,7 @@ fn runs_of_one_policy_are_described_instead_of_compared() {
 }
 
 #[test]
-fn a_page_is_readable_by_eye_and_by_ear() {
+fn a_page_is_accessible() {
     let study = study(&runs(2, 3, &[""]), "policy-0");
     let document = document(&study, &Shown::of(&study).unwrap());
     let page = html::render(&document).unwrap();

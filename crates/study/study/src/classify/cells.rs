@@ -1,4 +1,4 @@
-//! The runs that a class depends on: every trace on a machine, and on ideal ones.
+//! Runs that determine a class: every trace on a machine, and on idealized ones.
 
 use super::figures::{Classified, Ideal, Runs};
 use crate::cells::{Cell, CellError, command};
@@ -8,22 +8,20 @@ use warpmem_gpu::slots::Choices;
 use warpmem_machine::Machine;
 use warpmem_params::policy_name;
 
-/// The machines that a trace runs on: as configured, and with each [`Ideal`].
+/// Number of machines per trace: the configured one, and one with each [`Ideal`].
 pub const RUNS: usize = 1 + Ideal::ALL.len();
 
-/// A machine that is ideal itself.
+/// The machine is already idealized.
 #[derive(Debug, thiserror::Error)]
-#[error(
-    "the machine has the ideal mode `{mode}`: expected `none`, which this command compares with"
-)]
+#[error("the machine has the ideal mode `{mode}`: expected `none`, the baseline of this command")]
 pub struct AlreadyIdeal {
     pub mode: String,
 }
 
-/// A machine for every run of a trace.
+/// Makes the machine of every run of a trace.
 ///
 /// # Errors
-/// If the machine is ideal itself.
+/// If the machine is already idealized.
 pub fn machines(mut plain: Machine) -> Result<[Machine; RUNS], AlreadyIdeal> {
     let mode = policy_name(&plain.policy.ideal);
     if mode != "none" {
@@ -39,11 +37,11 @@ pub fn machines(mut plain: Machine) -> Result<[Machine; RUNS], AlreadyIdeal> {
     Ok([plain, dram, l1, l2])
 }
 
-/// Every trace on every machine, in this order. The machines are those called `name`, with these
-/// policies and overrides.
+/// Makes cells of every trace on every machine, in this order. The machines are called `name`, with
+/// these policies and overrides.
 ///
 /// # Errors
-/// If a cell could not run.
+/// If a cell cannot run.
 pub fn cells<'a>(
     traces: &'a [NamedTrace],
     machines: &[Machine],
@@ -61,7 +59,7 @@ pub fn cells<'a>(
     Ok(cells)
 }
 
-/// The results of [`cells`], in their order, by trace.
+/// Classifies each trace by the results of [`cells`], given in their order.
 pub fn classified(cells: &[Cell<'_>], results: Vec<RunResult>) -> Vec<Classified> {
     let mut results = results.into_iter();
     let mut classified = Vec::new();

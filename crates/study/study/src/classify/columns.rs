@@ -3,7 +3,8 @@
 use super::{Classified, Ideal};
 use warpmem_record::{Column, count, key_columns, ratio, text};
 
-/// The columns of a row, in the order of the tables. A class that cannot be determined is empty.
+/// Returns the columns of a row, in the order of the tables. A class that cannot be determined is
+/// empty.
 pub fn columns() -> Vec<Column<Classified>> {
     let mut columns = key_columns::<Classified>(|trace| &trace.key);
     columns.push(text(
@@ -30,14 +31,14 @@ pub fn columns() -> Vec<Column<Classified>> {
 
 fn speed() -> Vec<Column<Classified>> {
     vec![
-        count("cycles", "core cycles", "On the machine as it is.", |trace: &Classified| {
+        count("cycles", "core cycles", "On the configured machine.", |trace: &Classified| {
             trace.cycles
         }),
         metric("ipc_thread", "thread instructions / core cycle", "As in `runs`."),
     ]
 }
 
-/// Cycles and speedup of an ideal machine.
+/// Returns the columns of an ideal machine: cycles and speedup.
 fn ideal(ideal: Ideal) -> [Column<Classified>; 2] {
     let policy = ideal.policy();
     let name = policy.replace('-', "_");
@@ -63,7 +64,7 @@ fn li2015() -> Vec<Column<Classified>> {
         metric("mshr_idle", "fraction", "As in `runs` [Li Fig 5.2]."),
         class(
             "li2015_class",
-            "`insensitive`, `LIL` or `HIL`; `sensitive` where the L2 tells nothing [Li 5].",
+            "`insensitive`, `LIL` or `HIL`; `sensitive` without an L2 [Li 5].",
             |trace| trace.li2015().map(|class| class.name()),
         ),
     ]
@@ -83,14 +84,14 @@ fn yuan2009() -> Vec<Column<Classified>> {
         ratio(
             "ipc_over_peak",
             "fraction",
-            "ipc_thread over what all schedulers could issue: SMs times schedulers times 32, over the issue interval.",
+            "ipc_thread over the peak of all schedulers: SMs times schedulers times 32, over the issue interval.",
             |trace: &Classified| Some(trace.ipc_over_peak()),
         ),
         metric("bandwidth_utilization", "fraction", "As in `runs`."),
         ratio(
             "dram_efficiency_mean",
             "fraction",
-            "Data-bus busy cycles over cycles with a request pending, mean over the channels that had any [Yuan 4].",
+            "Data-bus busy cycles over cycles with a request pending, mean over the channels with requests [Yuan 4].",
             |trace: &Classified| trace.dram_efficiency,
         ),
         class(
@@ -101,7 +102,7 @@ fn yuan2009() -> Vec<Column<Classified>> {
     ]
 }
 
-/// A metric of the run on the machine as it is, under its own name.
+/// Returns a column of a metric of the run on the configured machine, under the metric's own name.
 fn metric(name: &'static str, unit: &'static str, doc: &str) -> Column<Classified> {
     ratio(name, unit, doc, move |trace: &Classified| trace.metric(name))
 }
@@ -117,7 +118,7 @@ mod tests {
     use warpmem_record::run_columns;
 
     #[test]
-    fn metrics_of_the_run_are_there() {
+    fn the_metrics_of_the_run_are_included() {
         let of_run: Vec<String> = run_columns().into_iter().map(|column| column.name).collect();
         for Column { name, doc, .. } in columns() {
             assert!(!doc.starts_with("As in `runs`") || of_run.contains(&name), "{name}");

@@ -1,4 +1,4 @@
-//! The figures that decide the classes.
+//! Figures that determine the classes.
 
 use super::{Criteria, OffChip, Sensitivity, Type};
 use serde_json::{Map, Value};
@@ -11,7 +11,7 @@ use warpmem_record::{RunKey, run_row_json};
 /// Lanes of a warp.
 const LANES: f64 = 32.0;
 
-/// An ideal machine that a trace is run on for its class.
+/// An idealization of the machine, for classifying a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ideal {
     Dram,
@@ -22,37 +22,37 @@ pub enum Ideal {
 impl Ideal {
     pub const ALL: [Ideal; 3] = [Ideal::Dram, Ideal::L1, Ideal::L2];
 
-    /// The policy of the slot `ideal`.
+    /// Returns the policy of the slot `ideal`.
     pub fn policy(self) -> &'static str {
         ["perfect-dram", "perfect-l1", "perfect-l2"][self as usize]
     }
 }
 
-/// The runs of one trace.
+/// Runs of a trace.
 #[derive(Clone, Debug)]
 pub struct Runs {
-    /// On the machine as it is; with `run.count_row_sharing` including CTAs per row.
+    /// Run on the configured machine; with `run.count_row_sharing`, including CTAs per row.
     pub plain: RunResult,
-    /// By [`Ideal`].
+    /// Runs on the ideal machines, by [`Ideal`].
     pub ideal: [RunResult; Ideal::ALL.len()],
 }
 
 /// A trace with its figures and classes.
 pub struct Classified {
     pub key: RunKey,
-    /// Core cycles on the machine as it is, and by [`Ideal`].
+    /// Core cycles on the configured machine, and by [`Ideal`].
     pub cycles: u64,
     pub ideal_cycles: [u64; Ideal::ALL.len()],
-    /// The most thread instructions that could issue in a core cycle.
+    /// Peak IPC: the most thread instructions that can issue per core cycle.
     pub peak_ipc: f64,
-    /// Mean over the channels that had a request.
+    /// Mean over the channels that received requests.
     pub dram_efficiency: Option<f64>,
-    /// Metrics of the run on the machine as it is.
+    /// Metrics of the run on the configured machine.
     row: Map<String, Value>,
 }
 
 impl Classified {
-    /// `key` is that of the run on the machine as it is.
+    /// Classifies a trace; `key` is that of the run on the configured machine.
     pub fn new(key: RunKey, runs: &Runs) -> Classified {
         Classified {
             cycles: runs.plain.core_cycles,
@@ -64,17 +64,18 @@ impl Classified {
         }
     }
 
-    /// A metric of the run on the machine as it is, by the name of its column; none if it has none.
+    /// Returns a metric of the run on the configured machine, by column name; none if it has no
+    /// value.
     pub fn metric(&self, column: &str) -> Option<f64> {
         self.row.get(column).and_then(Value::as_f64)
     }
 
-    /// Speedup of the ideal machine; none for a trace without instructions.
+    /// Returns the speedup of the ideal machine; none for a trace without instructions.
     pub fn speedup(&self, ideal: Ideal) -> Option<f64> {
         quotient(self.cycles, self.ideal_cycles[ideal as usize])
     }
 
-    /// Thread instructions per core cycle over the peak.
+    /// Returns thread instructions per core cycle, relative to the peak.
     pub fn ipc_over_peak(&self) -> f64 {
         self.metric("ipc_thread").unwrap_or(0.0) / self.peak_ipc
     }
@@ -97,13 +98,14 @@ impl Classified {
     }
 }
 
-/// Every scheduler of every SM issues a warp whenever it may.
+/// Returns the IPC if every scheduler of every SM issues in every cycle it can.
 pub fn peak_ipc(machine: &Machine) -> f64 {
     let sm = &machine.sm;
     f64::from(sm.count) * f64::from(sm.schedulers) * LANES / f64::from(sm.issue_interval)
 }
 
-/// Yuan's mean over controllers; the run's own `dram_efficiency` is a ratio of sums.
+/// Averages the DRAM efficiency over controllers, as Yuan does; the run's own `dram_efficiency` is
+/// a ratio of sums.
 fn mean_efficiency(channels: &[ChannelResult]) -> Option<f64> {
     let each = channels.iter().filter_map(ChannelResult::dram_efficiency);
     let (count, sum) = each.fold((0, 0.0), |(count, sum), share| (count + 1, sum + share));
@@ -144,8 +146,8 @@ mod tests {
         assert_eq!(mean_efficiency(&channels[2..]), None);
     }
 
-    /// Classifies a run on li2015 that is twice as fast with perfect DRAM, five times with a perfect L1, and whose hundred
-    /// loads send `requests` requests off chip.
+    /// Classifies a run on li2015 with a speedup of two with perfect DRAM and of five with a
+    /// perfect L1, whose hundred loads send `requests` requests off chip.
     fn classified(requests: u64) -> Classified {
         let mut offchip_requests = Histogram::default();
         let of_load = |load| requests / 100 + u64::from(load < requests % 100);

@@ -1,8 +1,8 @@
-//! The class of a workload: figures of its runs on a machine and on ideal machines, and the classes
-//! that papers derive from them.
+//! Classification of workloads: figures of a workload's runs on a machine and on ideal machines,
+//! and the papers' classes derived from them.
 //!
-//! Sources: Li 2015, Jog et al. (OWL) 2013, Yuan et al. 2009, Warped-MC 2023. [`cells`] are
-//! the runs that they need.
+//! Sources: Li 2015, Jog et al. (OWL) 2013, Yuan et al. 2009, Warped-MC 2023. [`cells`] lists the
+//! required runs.
 
 mod cells;
 mod columns;
@@ -12,11 +12,11 @@ pub use cells::{AlreadyIdeal, RUNS, cells, classified, machines};
 pub use columns::columns;
 pub use figures::{Classified, Ideal, Runs, peak_ipc};
 
-/// Li 2015, chapter 5.
+/// Memory sensitivity (Li 2015, chapter 5).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sensitivity {
     Insensitive,
-    /// Sensitive; inter-core locality is unknown, as there is no L2.
+    /// Sensitive; inter-core locality is unknown, because there is no L2.
     Sensitive,
     /// Sensitive, low inter-core locality.
     Low,
@@ -25,9 +25,10 @@ pub enum Sensitivity {
 }
 
 impl Sensitivity {
-    /// By the speedup with perfect DRAM, and the fraction of cycles with inter-core locality.
+    /// Classifies by the speedup with perfect DRAM, and the fraction of cycles with inter-core
+    /// locality.
     ///
-    /// The thesis leaves exactly 10 % open: it is low here.
+    /// The thesis does not define exactly 10 %; it counts as low here.
     pub fn of(perfect_dram: f64, inter_core_locality: Option<f64>) -> Sensitivity {
         match inter_core_locality {
             _ if perfect_dram < 1.2 => Sensitivity::Insensitive,
@@ -47,7 +48,7 @@ impl Sensitivity {
     }
 }
 
-/// OWL, section 3.
+/// Memory intensity (OWL, section 3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Type {
     /// Highly memory-intensive.
@@ -56,7 +57,7 @@ pub enum Type {
 }
 
 impl Type {
-    /// By the speedup with a perfect L1.
+    /// Classifies by the speedup with a perfect L1.
     pub fn of(perfect_l1: f64) -> Type {
         if perfect_l1 >= 1.4 { Type::One } else { Type::Two }
     }
@@ -78,8 +79,9 @@ pub enum OffChip {
 }
 
 impl OffChip {
-    /// By the mean off-chip requests of a load. In the paper low is below 1, medium from 2 to 8 and
-    /// high above. From 1 to 2 is not low, so it is medium here.
+    /// Classifies by the mean number of off-chip requests per load. In the paper low is below 1,
+    /// medium from 2 to 8, and high above. The paper leaves 1 to 2 undefined; it counts as medium
+    /// here.
     pub fn of(per_load: f64) -> OffChip {
         match per_load {
             _ if per_load < 1.0 => OffChip::Low,
@@ -97,19 +99,19 @@ impl OffChip {
     }
 }
 
-/// The three criteria by which Yuan 2009, section 4, chooses workloads.
+/// The three criteria of Yuan 2009, section 4, for selecting workloads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Criteria {
-    /// Less than 75 % of the peak IPC.
+    /// IPC below 75 % of the peak.
     pub is_slow: bool,
-    /// The DRAM data bus is busy for more than 20 % of the time, mean over channels.
+    /// DRAM data bus busy for more than 20 % of the time, mean over channels.
     pub uses_dram: bool,
     /// DRAM efficiency below 90 %, mean over channels.
     pub wastes_dram: bool,
 }
 
 impl Criteria {
-    /// DRAM that never had a request is neither used nor wasted.
+    /// Evaluates the criteria; DRAM without any request is neither used nor wasted.
     pub fn of(ipc_over_peak: f64, utilization: Option<f64>, efficiency: Option<f64>) -> Criteria {
         Criteria {
             is_slow: ipc_over_peak < 0.75,
@@ -127,7 +129,7 @@ impl Criteria {
 mod tests {
     use super::*;
 
-    /// The two numbers next to a threshold.
+    /// Returns a threshold and its two neighbouring numbers.
     fn around(threshold: f64) -> [f64; 3] {
         [threshold.next_down(), threshold, threshold.next_up()]
     }

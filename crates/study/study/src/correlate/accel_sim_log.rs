@@ -1,9 +1,9 @@
-//! The log that Accel-Sim prints: options, then a block of statistics after each kernel.
+//! Parser of Accel-Sim's log: options, then a block of statistics after each kernel.
 //!
-//! Written for GPGPU-Sim 4.2 (Accel-Sim 1.2 and 1.3, development branch of 2024). The lines that
-//! are read have had the same form since GPGPU-Sim 3.2, except for `bw_util`, which was twice the
+//! Written for GPGPU-Sim 4.2 (Accel-Sim 1.2 and 1.3, development branch of 2024). The lines read
+//! here have kept their form since GPGPU-Sim 3.2, except for `bw_util`, which was twice the
 //! fraction of busy cycles before 4.0. Counts of caches and DRAM accumulate over the kernels of a
-//! run, so the last block has those of the run.
+//! run, so the last block holds the totals of the run.
 
 use std::collections::HashMap;
 use std::io::BufRead;
@@ -17,10 +17,10 @@ use super::reference_run::{FIFO, FR_FCFS, ReferenceRun, Stated};
 use warpmem_record::metrics::quotient;
 use warpmem_support::files::text;
 
-/// Longest line, bytes: the names of kernels are the longest things in a log.
+/// Longest accepted line, bytes; kernel names are the longest items of a log.
 const MAX_LINE: u64 = 1 << 20;
 
-/// The run of a log.
+/// Reads the run of a log.
 pub(super) fn read(path: &Path, mut file: impl BufRead) -> Result<ReferenceRun, ReferenceError> {
     let mut log = Log::new(path);
     let mut bytes = Vec::new();
@@ -35,30 +35,30 @@ pub(super) fn read(path: &Path, mut file: impl BufRead) -> Result<ReferenceRun, 
     }
 }
 
-/// The part of a log that has been read.
+/// State of parsing a log.
 struct Log<'a> {
     path: &'a Path,
     line: u64,
     launch_latency: u64,
     dram_scheduler: String,
-    /// Numbers of the machine, by option and place.
+    /// Stated values of the machine, by option and position.
     stated: HashMap<(&'static str, usize), f64>,
-    /// Blocks before the current one.
+    /// Figures of the completed kernel blocks.
     kernels: Vec<KernelFigures>,
     block: Option<Block>,
-    /// Wall-clock time.
+    /// Wall-clock time, s.
     seconds: Option<f64>,
 }
 
-/// Statistics printed after a kernel, those of the run so far included.
+/// Statistics printed after a kernel, some of them cumulative over the run.
 #[derive(Default)]
 struct Block {
     name: String,
     line: u64,
-    /// Of the kernel.
+    /// Cycles of the kernel.
     cycles: Option<u64>,
     thread_instructions: Option<u64>,
-    /// Of the run so far.
+    /// Cycles of the run so far.
     total_cycles: Option<u64>,
     totals: Figures,
     channels: Vec<Channel>,
@@ -100,7 +100,7 @@ impl<'a> Log<'a> {
         }
     }
 
-    /// `-gpgpu_n_clusters   80 # number of processing clusters`
+    /// Parses an option: `-gpgpu_n_clusters   80 # number of processing clusters`.
     fn read_option(&mut self, line: &str) -> Result<(), ReferenceError> {
         let mut words = line.split_ascii_whitespace();
         let (key, value) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
@@ -118,7 +118,7 @@ impl<'a> Log<'a> {
         Ok(())
     }
 
-    /// `-gpgpu_clock_domains 1132.0:1132.0:1132.0:850.0`
+    /// Parses the numbers of an option: `-gpgpu_clock_domains 1132.0:1132.0:1132.0:850.0`.
     fn read_stated(&mut self, key: &str, value: &str) -> Result<(), ReferenceError> {
         let options = STATED.iter().flat_map(|(_, options)| *options);
         for &(option, place) in options.filter(|(option, _)| *option == key) {
@@ -128,7 +128,7 @@ impl<'a> Log<'a> {
         Ok(())
     }
 
-    /// Returns the machine keys that the log states: those whose options are all present.
+    /// Returns the machine keys stated by the log: those whose options are all present.
     fn machine(&self) -> Vec<Stated> {
         let stated = |&(key, options): &(&'static str, &[(&'static str, usize)])| {
             let values = options.iter().map(|option| self.stated.get(option).copied());
@@ -139,7 +139,7 @@ impl<'a> Log<'a> {
         STATED.iter().filter_map(stated).collect()
     }
 
-    /// `0 days, 0 hrs, 0 min, 10 sec (10 sec)`
+    /// Parses a duration: `0 days, 0 hrs, 0 min, 10 sec (10 sec)`.
     fn read_seconds(&mut self, value: &str) -> Result<(), ReferenceError> {
         let sum = value.split_once('(').and_then(|(_, sum)| sum.split_once(" sec"));
         let sum = sum.map_or("", |(sum, _)| sum);
@@ -155,7 +155,7 @@ impl<'a> Log<'a> {
     }
 
     fn read_statistic(&mut self, key: &str, value: &str) -> Result<(), ReferenceError> {
-        // Outside the blocks there are counts about the simulator itself.
+        // Lines outside the blocks are statistics about the simulator itself.
         let Some(mut block) = self.block.take() else { return Ok(()) };
         let totals = &mut block.totals;
         let count = || self.count(key, value).map(Some);
@@ -178,7 +178,7 @@ impl<'a> Log<'a> {
         Ok(())
     }
 
-    /// `n_cmd=6710 n_nop=4432 n_act=94 n_pre=78 … bw_util=0.3052`
+    /// Parses the counts of a channel: `n_cmd=6710 n_nop=4432 n_act=94 n_pre=78 … bw_util=0.3052`.
     fn read_channel(&mut self, line: &str) -> Result<(), ReferenceError> {
         let (mut activations, mut bus_utilization) = (None, None);
         for (key, value) in line.split_ascii_whitespace().filter_map(|word| word.split_once('=')) {
@@ -196,7 +196,7 @@ impl<'a> Log<'a> {
         Ok(())
     }
 
-    /// The kernel of the current block has all that it needs.
+    /// Completes the kernel of the current block, which has all required values.
     fn end_kernel(&mut self) -> Result<(), ReferenceError> {
         let Some(block) = &mut self.block else { return Ok(()) };
         let name = mem::take(&mut block.name);
@@ -245,7 +245,7 @@ impl<'a> Log<'a> {
         number.ok_or_else(|| self.unexpected(key, "a number", value))
     }
 
-    /// `65536/3010 = 21.772757`
+    /// Parses a fraction: `65536/3010 = 21.772757`.
     fn fraction(&self, key: &str, value: &str) -> Result<Option<f64>, ReferenceError> {
         let word = value.split_ascii_whitespace().next().unwrap_or_default();
         let parts = word.split_once('/');
@@ -265,11 +265,11 @@ impl<'a> Log<'a> {
     }
 }
 
-/// Longest part of a bad value that a message repeats, characters.
+/// Maximum length of a bad value quoted by a message, characters.
 const SHOWN: usize = 60;
 
 impl Block {
-    /// Keys that the block lacks.
+    /// Returns the required keys that the block lacks.
     fn missing(&self) -> Vec<&'static str> {
         let Figures { l1, l2, .. } = &self.totals;
         let found = [
@@ -287,7 +287,7 @@ impl Block {
         found.into_iter().filter(|(_, found)| !found).map(|(key, _)| key).collect()
     }
 
-    /// Figures of the run, including launch latency.
+    /// Returns the figures of the run, including launch latency.
     fn figures(self, kernels: Vec<KernelFigures>) -> Figures {
         let channels = self.channels.len();
         let activations =

@@ -1,4 +1,4 @@
-//! Errors of references.
+//! Errors about references.
 
 use std::io;
 use std::path::PathBuf;
@@ -6,13 +6,13 @@ use std::path::PathBuf;
 use thiserror::Error;
 use warpmem_machine::MachineError;
 
-/// Why a reference could not be read.
+/// Reason why a reference could not be read.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ReferenceError {
     #[error("failed to read {}", .path.display())]
     Io { path: PathBuf, source: io::Error },
-    /// `field` is the way to the value, as in `runs[3].totals.dram_reads`.
+    /// An invalid value; `field` is its path, as in `runs[3].totals.dram_reads`.
     #[error("{}: `{field}`: {source}", .path.display())]
     Json { path: PathBuf, field: String, source: serde_json::Error },
     #[error("{}: `{field}` {problem}", .path.display())]
@@ -23,12 +23,12 @@ pub enum ReferenceError {
     Log { path: PathBuf, what: String },
 }
 
-/// Why runs of a reference cannot be chosen.
+/// Reason why runs of a reference cannot be selected.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ChoiceError {
     #[error(
-        "{} is a log: say which trace and machine it is of, --trace and --machine",
+        "{} is a log: give its trace and machine with --trace and --machine",
         .path.display()
     )]
     Log { path: PathBuf },
@@ -42,7 +42,7 @@ pub enum ChoiceError {
     Machine(#[from] MachineError),
 }
 
-/// A row of a table lacks a column, as the tables of another version may.
+/// A row of a table lacks a column, possibly because another version wrote it.
 #[derive(Debug, PartialEq, Eq, Error)]
-#[error("column `{0}` of the results is missing or has another type: they are of another version")]
+#[error("column `{0}` of the results is missing or has another type: another version wrote them")]
 pub struct NoColumn(pub &'static str);

@@ -1,4 +1,4 @@
-//! The results of a run that both sides have, in the same units.
+//! Results of a run that both sides report, in the same units.
 
 use serde_json::{Map, Value};
 
@@ -7,15 +7,15 @@ use warpmem_cache::CacheCounts;
 use warpmem_gpu::results::KernelResult;
 use warpmem_record::metrics::{ipc, kernel_cycles, miss_rate, quotient};
 
-/// Results of a run on one side; `None` where that side has none.
+/// Results of a run on one side; `None` where that side reports nothing.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Figures {
-    /// Core cycles, without the latency of launches.
+    /// Core cycles, excluding launch latency.
     pub cycles: u64,
-    /// Range of the cycles over several orders of the SMs, if there are several; `cycles` is the
-    /// median.
+    /// Range of the cycles over several orders of the SMs, if there are several; `cycles` is then
+    /// the median.
     pub range: Option<Range>,
-    /// Active lanes of the issued warp instructions.
+    /// Thread instructions: active lanes of the issued warp instructions.
     pub thread_instructions: Option<u64>,
     pub l1: CacheFigures,
     pub l2: CacheFigures,
@@ -25,21 +25,22 @@ pub struct Figures {
     pub activations: Option<u64>,
     /// Column commands per activation.
     pub row_locality: Option<f64>,
-    /// Fraction of the DRAM cycles in which the data bus is in use.
+    /// Fraction of DRAM cycles in which the data bus is busy.
     pub bus_utilization: Option<f64>,
-    /// Mean latency of what the network brings back to SMs, core cycles.
+    /// Mean latency of replies through the network to SMs, core cycles.
     pub reply_latency: Option<f64>,
-    /// In the order of their launches.
+    /// Kernels in launch order.
     pub kernels: Vec<KernelFigures>,
-    /// CPU time of the simulation.
+    /// CPU time of the simulation, s.
     pub cpu_seconds: Option<f64>,
-    /// Wall-clock time of the simulation, if only that is known, as from a log.
+    /// Wall-clock time of the simulation, s, if only that is known, as from a log.
     pub wall_seconds: Option<f64>,
 }
 
-/// Accesses of all caches of a level, in sectors. Stores count like loads: one that does not find
-/// its sector is a miss. A load of a sector that is already being fetched is not a miss if its line
-/// is allocated. In a cache that allocates on fill it is a miss, as Accel-Sim finds no line for it.
+/// Accesses of all caches of a level, in sectors. Stores count like loads: a store that does not
+/// find its sector is a miss. A load that merges into an outstanding fetch of its sector is not a
+/// miss if its line is allocated; in a cache that allocates on fill it is a miss, because Accel-Sim
+/// finds no line for it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CacheFigures {
     pub accesses: Option<u64>,
@@ -50,14 +51,14 @@ pub struct CacheFigures {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KernelFigures {
     pub name: String,
-    /// Core cycles, without the latency of the launch.
+    /// Core cycles, excluding launch latency.
     pub cycles: u64,
-    /// Like that of a run.
+    /// Range of the cycles, as for a run.
     pub range: Option<Range>,
     pub thread_instructions: Option<u64>,
 }
 
-/// The least and the most of some cycles.
+/// Minimum and maximum of cycles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Range {
     pub least: u64,
@@ -65,8 +66,8 @@ pub struct Range {
 }
 
 impl Figures {
-    /// Ours, from a row of the table `runs`, as [`run_row_json`](warpmem_record::run_row_json)
-    /// makes it.
+    /// Extracts our figures from a row of the table `runs`, as made by
+    /// [`run_row_json`](warpmem_record::run_row_json).
     ///
     /// # Errors
     /// If the row lacks a column.
@@ -95,13 +96,13 @@ impl Figures {
         })
     }
 
-    /// Thread instructions over cycles.
+    /// Returns thread instructions per cycle.
     pub fn ipc(&self) -> Option<f64> {
         ipc(self.thread_instructions?, self.cycles)
     }
 
     /// Replaces the cycles by their median and range over this and `others`, which are other orders
-    /// of the SMs. Everything else stays that of this order.
+    /// of the SMs. All other figures remain those of this order.
     pub fn over_orders(mut self, others: &[Figures]) -> Figures {
         let cycles = |of: &dyn Fn(&Figures) -> Option<u64>, own| {
             let mut all: Vec<u64> = others.iter().filter_map(of).chain([own]).collect();
@@ -118,8 +119,8 @@ impl Figures {
         self
     }
 
-    /// Subtracts `latency` for each of `launches` from the cycles, and from the time that the data
-    /// bus is idle. The message names what has too few cycles.
+    /// Subtracts `latency` for each of `launches` from the cycles, and from the idle time of the
+    /// data bus. The error message names the part with too few cycles.
     pub(super) fn without_launches(
         mut self,
         latency: u64,
@@ -129,7 +130,9 @@ impl Figures {
         let less = |cycles: u64, launches: u64, whose: &str| {
             let left = cycles.checked_sub(latency.saturating_mul(launches));
             left.filter(|&left| left > 0).ok_or_else(|| {
-                format!("{whose} has {cycles} cycles, not more than its launches: {latency} each")
+                format!(
+                    "{whose} has {cycles} cycles, no more than its launch latencies: {latency} each"
+                )
             })
         };
         self.cycles = less(with, launches as u64, "the run")?;
@@ -142,11 +145,11 @@ impl Figures {
     }
 }
 
-/// The columns of a cache level.
+/// Columns of a cache level.
 struct Level {
-    /// In the order in which [`CacheFigures::of_row`] takes them.
+    /// Columns of the counts, in the order of [`CacheFigures::of_row`].
     counts: [&'static str; 7],
-    /// Parameter that says when a line is allocated.
+    /// Parameter that selects when a line is allocated.
     read_allocate: &'static str,
 }
 
@@ -193,7 +196,7 @@ impl CacheFigures {
             write_sector_misses,
             ..CacheCounts::default()
         });
-        // Merged reads count as misses if a line is allocated only when it is filled.
+        // Merged reads count as misses if lines are allocated on fill.
         let merged_misses = match allocates_on_fill(row, level.read_allocate)? {
             true => merged,
             false => 0,
@@ -201,14 +204,14 @@ impl CacheFigures {
         Ok(CacheFigures { accesses: Some(rate.below), misses: Some(rate.above + merged_misses) })
     }
 
-    /// Misses over accesses.
+    /// Returns misses over accesses.
     pub fn miss_rate(&self) -> Option<f64> {
         quotient(self.misses?, self.accesses?)
     }
 }
 
 impl KernelFigures {
-    /// Ours, from a row of the table `kernels`.
+    /// Extracts our figures from a row of the table `kernels`.
     ///
     /// # Errors
     /// If the row lacks a column.
@@ -222,7 +225,7 @@ impl KernelFigures {
         })
     }
 
-    /// Thread instructions over cycles.
+    /// Returns thread instructions per cycle.
     pub fn ipc(&self) -> Option<f64> {
         ipc(self.thread_instructions?, self.cycles)
     }
@@ -239,7 +242,7 @@ impl From<&KernelResult> for KernelFigures {
     }
 }
 
-/// Whether this cache parameter of the row's machine is `on-fill`.
+/// Returns whether this cache parameter of the row's machine is `on-fill`.
 fn allocates_on_fill(row: &Map<String, Value>, parameter: &str) -> Result<bool, NoColumn> {
     let parameters = row.get("parameters").and_then(Value::as_str);
     let parameters = parameters.and_then(|text| serde_json::from_str::<Value>(text).ok());
@@ -251,13 +254,13 @@ fn count(row: &Map<String, Value>, column: &'static str) -> Result<u64, NoColumn
     row.get(column).and_then(Value::as_u64).ok_or(NoColumn(column))
 }
 
-/// A sum of numbers from a file, which may be arbitrarily large.
+/// Sums numbers from a file, which may be arbitrarily large.
 pub(super) fn total(counts: impl Iterator<Item = u64>) -> u64 {
     counts.fold(0, u64::saturating_add)
 }
 
-/// Column commands per activation. The table `runs` counts requests instead, which the reference
-/// does not.
+/// Returns column commands per activation. The table `runs` counts requests instead, which the
+/// reference does not report.
 pub(super) fn row_locality(reads: u64, writes: u64, activations: u64) -> Option<f64> {
     quotient(reads.saturating_add(writes), activations)
 }
@@ -323,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn over_orders_cycles_are_the_median_and_all_else_stays() {
+    fn cycles_are_the_median_over_orders_and_other_figures_are_unchanged() {
         let figures = |cycles, kernel| Figures {
             cycles,
             dram_reads: Some(cycles),
@@ -350,7 +353,7 @@ mod tests {
     }
 
     #[test]
-    fn merged_loads_are_misses_where_lines_get_their_places_on_fill() {
+    fn merged_loads_count_as_misses_with_allocate_on_fill() {
         let figures = Figures::of_row(&row_on("rtx2060s"), Vec::new()).unwrap();
         assert_eq!(figures.l1, CacheFigures { accesses: Some(42), misses: Some(34) });
         assert_eq!(figures.l2, CacheFigures { accesses: Some(420), misses: Some(290) });
@@ -379,7 +382,7 @@ mod tests {
     }
 
     #[test]
-    fn launches_are_taken_out_of_cycles_and_of_the_time_the_bus_idles() {
+    fn launch_latency_is_subtracted_from_cycles_and_idle_bus_time() {
         let kernel = |cycles| KernelFigures { cycles, ..KernelFigures::default() };
         let figures = Figures {
             cycles: 400,

@@ -1,11 +1,11 @@
-//! Whether a trace is that of a reference's run, and a machine the one that a log states.
+//! Checks that a trace is that of a reference's run, and that a machine is the one stated by a log.
 
 use super::figures::KernelFigures;
 use super::reference_run::{ReferenceRun, Stated};
 use warpmem_machine::{Machine, flatten};
 
-/// Options of GPGPU-Sim whose numbers are values of ours: key, and options with the place of the
-/// number among those between colons. A key with several is their product.
+/// Options of GPGPU-Sim that correspond to our keys: key, and options with the position of the
+/// number in their colon-separated lists. A key with several options is their product.
 pub(super) const STATED: [(&str, &[(&str, usize)]); 14] = [
     ("sm.count", &[("-gpgpu_n_clusters", 0), ("-gpgpu_n_cores_per_cluster", 0)]),
     ("sm.max_threads", &[("-gpgpu_shader_core_pipeline", 0)]),
@@ -24,14 +24,14 @@ pub(super) const STATED: [(&str, &[(&str, usize)]); 14] = [
 ];
 
 impl ReferenceRun {
-    /// Returns the first statement of a log that contradicts the machine; none where they agree or the results state
-    /// nothing.
+    /// Returns the first value in a log that contradicts the machine; none if they agree or the
+    /// results state nothing.
     pub fn contradiction(&self, machine: &Machine) -> Option<String> {
         let ours = flatten(machine);
         let differs = |stated: &&Stated| {
             let value = ours.iter().find(|(key, _)| key == stated.key);
             let value = value.and_then(|(_, value)| value.as_integer());
-            // A clock of ours is a whole number of MHz.
+            // Our clocks are whole numbers of MHz.
             value.is_none_or(|value| (value as f64 - stated.value).abs() >= 1.0)
         };
         let shown = |stated: &Stated| {
@@ -44,8 +44,8 @@ impl ReferenceRun {
         (!all.is_empty()).then(|| all.join("; "))
     }
 
-    /// Explains why kernels with these names and thread instructions are not those of the run; none if they are. Values
-    /// that the reference lacks match anything.
+    /// Explains why kernels with these names and thread instructions are not those of the run; none
+    /// if they are. Values missing from the reference match anything.
     pub fn other_kernels(&self, kernels: &[KernelFigures]) -> Option<String> {
         let reference = &self.figures.kernels;
         let (found, wanted) = (kernels.len(), reference.len());
@@ -60,13 +60,13 @@ impl ReferenceRun {
             let has_same = instructions.is_none() || kernel.thread_instructions == instructions;
             (!is_same || !has_same).then(|| {
                 let (ours, theirs) = (described(kernel), described(reference));
-                format!("its kernel {number} is {ours}, that of the reference is {theirs}")
+                format!("its kernel {number} is {ours}, the reference's is {theirs}")
             })
         })
     }
 }
 
-/// Longest name that a message repeats, characters.
+/// Maximum length of a name quoted by a message, characters.
 const SHOWN: usize = 60;
 
 fn described(kernel: &KernelFigures) -> String {
@@ -108,7 +108,7 @@ mod tests {
         assert_eq!(other(kernel("b", Some(20))), None);
         assert_eq!(
             other(kernel("b", Some(21))).unwrap(),
-            "its kernel 2 is `b` with 21 thread instructions, that of the reference is `b` with 20 thread instructions"
+            "its kernel 2 is `b` with 21 thread instructions, the reference's is `b` with 20 thread instructions"
         );
         let message = other(kernel("c\x1b", Some(20))).unwrap();
         assert!(message.starts_with("its kernel 2 is `c\\u{1b}` with 20 "), "{message}");

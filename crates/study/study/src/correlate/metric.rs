@@ -1,8 +1,8 @@
-//! The compared metrics, each with its unit and its place in the figures.
+//! The compared metrics, each with its unit and its accessor in the figures.
 
 use super::figures::Figures;
 
-/// The kind of a metric, which determines how its error is computed.
+/// Kind of a metric, which determines how its error is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
     /// A whole number; its error is relative.
@@ -13,22 +13,22 @@ pub enum Unit {
     Share,
 }
 
-/// A metric of both sides.
+/// A metric reported by both sides.
 pub struct Metric {
-    /// As a key of JSON and a column of CSV.
+    /// Key of JSON and column of CSV.
     pub name: &'static str,
-    /// As a heading.
+    /// Heading in tables.
     pub title: &'static str,
     pub unit: Unit,
     get: fn(&Figures) -> Option<f64>,
 }
 
-/// The values of a metric on both sides.
+/// Values of a metric on both sides.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Compared {
     pub ours: Option<f64>,
     pub reference: Option<f64>,
-    /// (ours - reference) / reference; for shares, ours - reference. Of two zeros, zero.
+    /// (ours - reference) / reference; for shares, ours - reference. Zero if both are zero.
     pub error: Option<f64>,
 }
 
@@ -56,7 +56,7 @@ pub static METRICS: [Metric; 11] = [
     metric_of("reply_latency", "latency", Unit::Ratio, |f| f.reply_latency),
 ];
 
-/// The metric of this name.
+/// Returns the metric with this name.
 pub fn metric(name: &str) -> Option<&'static Metric> {
     METRICS.iter().find(|metric| metric.name == name)
 }
@@ -99,7 +99,7 @@ mod tests {
         assert_eq!(Compared::new(Unit::Count, Some(1.0), None).error, None);
     }
 
-    /// A figure that no other metric looks at, for each.
+    /// Makes figures in which each metric has a distinct value.
     fn figures(factor: u64) -> Figures {
         let cache = |accesses, misses| CacheFigures {
             accesses: Some(accesses * factor),
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn each_metric_looks_at_its_own_figure() {
+    fn each_metric_reads_its_own_figure() {
         let (ours, reference) = (figures(2), figures(1));
         let of = |name| {
             let compared = metric(name).unwrap().compare(&ours, &reference);

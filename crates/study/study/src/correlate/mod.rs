@@ -1,8 +1,8 @@
 //! Comparison of our results with those of Accel-Sim for the same traces.
 //!
-//! A [`Reference`] is read from a file. Its runs and ours become the same [`Figures`], which
-//! [`METRICS`] compare one by one. [`choose`] finds our machines for its runs, and [`run`] runs its
-//! traces on them.
+//! A [`Reference`] is read from a file. Its runs and ours are converted to the same [`Figures`],
+//! which [`METRICS`] compare one by one. [`choose`] selects our machines for its runs, and [`run`]
+//! runs its traces on them.
 
 mod accel_sim_log;
 mod error;

@@ -11,7 +11,7 @@ use warpmem_gpu::slots::Choices;
 use warpmem_record::run_row_json;
 use warpmem_trace::{Trace, TraceError};
 
-/// Why there are no figures of ours.
+/// Reason why our side has no figures.
 #[derive(Debug, thiserror::Error)]
 pub enum OursError {
     #[error(transparent)]
@@ -28,7 +28,7 @@ impl OursError {
     }
 }
 
-/// The figures of a run in all its orders, the machine's own first.
+/// Computes the figures of a run in all its orders, the machine's own first.
 ///
 /// # Errors
 /// The first failure.
@@ -41,7 +41,7 @@ pub fn over_orders(
     Ok(own.over_orders(&others))
 }
 
-/// The kernels of a trace, without cycles.
+/// Returns the kernels of a trace, without cycles.
 pub fn kernels_of(trace: &Trace) -> Vec<KernelFigures> {
     let kernel = |kernel: &warpmem_trace::Kernel| KernelFigures {
         name: kernel.info.name.clone(),
@@ -51,8 +51,8 @@ pub fn kernels_of(trace: &Trace) -> Vec<KernelFigures> {
     trace.kernels().iter().map(kernel).collect()
 }
 
-/// Runs the trace at `path`, with this SM as the first. Opens the trace itself, so that the time
-/// includes all reading of it.
+/// Runs the trace at `path`, starting with this SM. Opens the trace itself, so that the time
+/// includes reading it.
 ///
 /// # Errors
 /// If the run fails or is stopped.
@@ -78,7 +78,7 @@ pub fn run(
     Ok(Figures { cpu_seconds, ..figures })
 }
 
-/// CPU time of the process, including the helper thread that inflates the trace.
+/// Returns the CPU time of the process, including the helper thread that decompresses the trace.
 #[cfg(unix)]
 fn cpu_seconds() -> Option<f64> {
     use rustix::time::{ClockId, clock_gettime};

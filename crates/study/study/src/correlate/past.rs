@@ -9,7 +9,7 @@ use warpmem_record::RunKey;
 
 type Row = Map<String, Value>;
 
-/// The rows of the tables `runs` and `kernels` in a directory.
+/// Rows of the tables `runs` and `kernels` in a directory.
 pub struct Past {
     pub directory: PathBuf,
     pub runs: Vec<Row>,
@@ -17,8 +17,8 @@ pub struct Past {
 }
 
 impl Past {
-    /// The run of the same trace on the same machine with the same parameters, or why there is
-    /// none.
+    /// Finds the run of the same trace on the same machine with the same parameters, or explains
+    /// why there is none.
     ///
     /// # Errors
     /// If a row lacks a column.
@@ -49,7 +49,7 @@ fn text<'a>(row: &'a Row, column: &str) -> &'a str {
     row.get(column).and_then(Value::as_str).unwrap_or_default()
 }
 
-/// Names of the parameters in which two machines differ.
+/// Names the parameters in which two machines differ.
 fn differing(one: &str, other: &str) -> String {
     let parse = |text| serde_json::from_str::<Row>(text).unwrap_or_default();
     let (one, other) = (parse(one), parse(other));

@@ -1,4 +1,4 @@
-//! Selects runs of the reference and our machines for them.
+//! Selects runs of the reference, and our machines for them.
 
 use super::error::ChoiceError;
 use super::figures::{Figures, KernelFigures};
@@ -11,17 +11,17 @@ use warpmem_gpu::slots::List;
 use warpmem_machine::{Machine, load};
 use warpmem_params::{did_you_mean, nearest};
 
-/// Configurations of Accel-Sim that presets transcribe.
+/// Configurations of Accel-Sim with a corresponding preset.
 const KNOWN: [(&str, &str); 3] =
     [("SM7_QV100", "v100"), ("SM75_RTX2060_S", "rtx2060s"), ("SM86_RTX3070", "rtx3070")];
 
-/// Overrides of every run, before those of the user. Launches take no time, because the reference's
-/// are left out.
+/// Overrides of every run, before those of the user. Launches take no time, because launch latency
+/// is excluded from the reference's figures.
 const WITHOUT_LAUNCHES: &str = "run.launch_latency=0";
 /// GPGPU-Sim's FIFO: its queue holds 2 requests per channel, reads and writes together.
 const AS_FIFO: [&str; 2] = ["policy.dram_scheduler=fcfs(banks=overlap)", "dram.read_queue=2"];
 
-/// Which runs of the references to use, on which machines, and where their traces are.
+/// Selection of the reference's runs, machines and traces.
 #[derive(Clone, Debug, Default)]
 pub struct Choice {
     /// Only runs of these traces.
@@ -32,7 +32,8 @@ pub struct Choice {
     pub machines: Option<List>,
     /// Only runs with these DRAM schedulers, by the reference's name.
     pub dram_schedulers: Option<List>,
-    /// Configurations of the reference and our machines for them, before those that are known.
+    /// Our machines for configurations of the reference; they take precedence over the built-in
+    /// ones.
     pub map: Vec<(String, String)>,
     /// Folder of the traces, instead of the paths in the reference.
     pub traces: Option<PathBuf>,
@@ -46,9 +47,9 @@ pub struct Choice {
 /// A run of the reference and our machine for it.
 pub struct Planned {
     pub trace: String,
-    /// Where the trace may be; the first path that exists is used.
+    /// Candidate paths of the trace; the first that exists is used.
     pub places: Vec<PathBuf>,
-    /// How readers see the run's machine.
+    /// The run's machine as readers know it.
     pub configuration: String,
     pub machine: Machine,
     /// Name or file of the machine and its overrides, for the command that runs it alone.
@@ -58,19 +59,20 @@ pub struct Planned {
 }
 
 impl Planned {
-    /// `vecadd on SM7_QV100 with FIFO`
+    /// Formats a label: `vecadd on SM7_QV100 with FIFO`.
     pub fn label(&self) -> String {
         label(&self.trace, &self.configuration, &self.reference.dram_scheduler)
     }
 
-    /// How `path`, with these kernels, differs from the trace of the run; none if it does not.
+    /// Describes how `path`, with these kernels, differs from the trace of the run; none if it does
+    /// not.
     pub fn refusal(&self, path: &Path, kernels: &[KernelFigures]) -> Option<String> {
         let reason = self.reference.other_kernels(kernels)?;
         let (label, path) = (self.label(), path.display());
         Some(format!("{label}: {path} is not the trace of the reference: {reason}"))
     }
 
-    /// The run with our figures and the reference's.
+    /// Combines our figures with the reference's.
     pub fn beside(self, ours: Figures) -> Comparison {
         Comparison {
             trace: self.trace,
@@ -87,7 +89,7 @@ fn label(trace: &str, configuration: &str, dram_scheduler: &str) -> String {
     format!("{trace} on {configuration} with {dram_scheduler}")
 }
 
-/// Runs that are left out, by reason.
+/// Omitted runs, by reason.
 #[derive(Default)]
 pub struct Skipped(Vec<(String, Vec<String>)>);
 
@@ -99,7 +101,7 @@ impl Skipped {
         }
     }
 
-    /// `left out: vecadd on SM7_QV100 with FIFO and 2 more: …`, for each reason.
+    /// Formats a note for each reason: `left out: vecadd on SM7_QV100 with FIFO and 2 more: …`.
     pub fn notes(&self) -> impl Iterator<Item = String> {
         self.0.iter().map(|(reason, labels)| {
             let others = match labels.len() - 1 {
@@ -111,7 +113,7 @@ impl Skipped {
     }
 }
 
-/// A run of the reference with all its names, including those that its file does not contain.
+/// A run of the reference with all its names, including those missing from its file.
 struct Named {
     trace: String,
     configuration: String,
@@ -121,13 +123,14 @@ struct Named {
     run: ReferenceRun,
 }
 
-/// Hears what a user should know about a reference.
+/// Callback for notes to the user about a reference.
 pub type Note<'a> = dyn FnMut(&str) + 'a;
 
-/// The runs that pass the filters, in the reference's order; `skipped` names those without a machine.
+/// Selects the runs that pass the filters, in the reference's order; `skipped` collects those
+/// without a machine.
 ///
 /// # Errors
-/// If the choice names what is not there, or a machine is not that of its log.
+/// If the choice names something that does not exist, or a machine is not that of its log.
 pub fn choose(
     choice: &Choice,
     references: Vec<Reference>,
@@ -181,7 +184,7 @@ fn named(
     Ok(Named { trace, configuration, machine, places, run })
 }
 
-/// A log says neither its trace nor its machine.
+/// Names the trace and the machine of a log, which does not state them.
 fn of_log(
     choice: &Choice,
     path: &Path,
@@ -192,7 +195,7 @@ fn of_log(
         return Err(ChoiceError::Log { path: path.to_owned() });
     };
     if !run.missing.is_empty() {
-        note(&format!("note: {} does not say {}", path.display(), run.missing.join(", ")));
+        note(&format!("note: {} does not state {}", path.display(), run.missing.join(", ")));
     }
     Ok(Named {
         trace: trace_name(trace),
@@ -203,7 +206,7 @@ fn of_log(
     })
 }
 
-/// A kernel list is named after its folder, any other file after itself.
+/// Names a trace: a kernel list after its folder, any other file after itself.
 fn trace_name(path: &Path) -> String {
     let is_list =
         path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("kernelslist"));
@@ -212,12 +215,12 @@ fn trace_name(path: &Path) -> String {
     name.to_string_lossy().into_owned()
 }
 
-/// A list from the user, and the kind of names that it filters.
+/// A list given by the user, and the kind of names that it filters.
 struct Filter<'a> {
     list: &'a Option<List>,
     what: &'static str,
     names: fn(&Named) -> Vec<&str>,
-    /// Whether the list names what to keep or what to leave out.
+    /// Whether the list names the runs to keep or to omit.
     stays: bool,
 }
 
@@ -251,7 +254,7 @@ impl Filter<'_> {
         self.list.as_ref().is_none_or(|list| is_listed(list) == self.stays)
     }
 
-    /// Refuses a name that no run has.
+    /// Refuses a name that matches no run.
     fn check(&self, runs: &[Named]) -> Result<(), ChoiceError> {
         let known: BTreeSet<&str> = runs.iter().flat_map(self.names).collect();
         let mut listed = self.list.iter().flat_map(|list| &list.0);
@@ -264,7 +267,7 @@ impl Filter<'_> {
     }
 }
 
-/// The run with our machine, or why there is none.
+/// Pairs the run with our machine, or explains why there is none.
 fn plan(
     choice: &Choice,
     named: Named,
@@ -280,8 +283,7 @@ fn plan(
         FR_FCFS => &[],
         FIFO => &AS_FIFO,
         other => {
-            let reason =
-                format!("the DRAM scheduler {other} is not known; known are {FR_FCFS} and {FIFO}");
+            let reason = format!("unknown DRAM scheduler {other}; valid: {FR_FCFS} and {FIFO}");
             return Ok(Err(reason));
         }
     };

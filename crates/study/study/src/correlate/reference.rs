@@ -8,7 +8,7 @@ use super::reference_run::ReferenceRun;
 use super::{accel_sim_log, results_json};
 use warpmem_support::files::input::{self, peeked};
 
-/// Bytes that tell the format; JSON may begin with as much space.
+/// Number of bytes that identify the format; JSON may begin with whitespace.
 const HEAD: u64 = 4096;
 
 /// Runs of another simulator.
@@ -19,7 +19,7 @@ pub struct Reference {
 }
 
 impl Reference {
-    /// Reads results in JSON or a log of Accel-Sim, distinguished by their beginning.
+    /// Reads results in JSON or a log of Accel-Sim, distinguished by their first bytes.
     ///
     /// # Errors
     /// If the file cannot be read, contains an invalid value, or contains no run.

@@ -1,4 +1,4 @@
-//! A run of another simulator, whatever its file format.
+//! A run of another simulator, independent of the file format.
 
 use std::path::PathBuf;
 
@@ -11,29 +11,29 @@ pub const FIFO: &str = "FIFO";
 /// A run of another simulator.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ReferenceRun {
-    /// Name of its trace; a log does not say it.
+    /// Name of the trace; a log does not state it.
     pub trace: Option<String>,
     /// Folder of the trace, relative to the folder of the reference.
     pub trace_dir: Option<PathBuf>,
-    /// Name of the configuration of its machine; a log does not say it.
+    /// Name of the configuration of the machine; a log does not state it.
     pub configuration: Option<String>,
-    /// [`FR_FCFS`], [`FIFO`], or as the reference names it.
+    /// [`FR_FCFS`], [`FIFO`], or the reference's own name.
     pub dram_scheduler: String,
-    /// Machine keys that the log states.
+    /// Machine keys stated by the log.
     pub machine: Vec<Stated>,
-    /// Options that replace those of the configuration, as the reference writes them.
+    /// Options that override those of the configuration, as the reference writes them.
     pub overrides: Option<String>,
     pub figures: Figures,
-    /// Keys that a log should have but has not.
+    /// Required keys that the log lacks.
     pub missing: Vec<&'static str>,
 }
 
-/// A number of its machine that a log states.
+/// A value of the machine stated by a log.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stated {
-    /// Our key for it.
+    /// Our key for the value.
     pub key: &'static str,
-    /// Options of the log, multiplied where there are several.
+    /// Options of the log; several are multiplied.
     pub options: String,
     pub value: f64,
 }

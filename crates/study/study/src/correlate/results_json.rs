@@ -1,5 +1,5 @@
 //! Results of Accel-Sim collected in JSON: an object with `runs`, one object each. Unknown fields
-//! are ignored; the value of a field that is missing or null is unknown.
+//! are ignored; missing or null fields are unknown values.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -62,7 +62,7 @@ struct Host {
     user_s: Option<f64>,
 }
 
-/// The runs of a file.
+/// Reads the runs of a file.
 pub(super) fn read(path: &Path, file: impl Read) -> Result<Vec<ReferenceRun>, ReferenceError> {
     let mut json = serde_json::Deserializer::from_reader(file);
     let results: Results = serde_path_to_error::deserialize(&mut json).map_err(|error| {
@@ -128,7 +128,7 @@ impl From<Kernel> for KernelFigures {
 }
 
 impl Totals {
-    /// Including launch latency.
+    /// Returns the figures, including launch latency.
     fn figures(self, kernels: Vec<KernelFigures>, cpu_seconds: Option<f64>) -> Figures {
         let columns = self.dram_reads.zip(self.dram_writes);
         let per_activation = columns
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_is_read_and_its_launches_are_taken_out() {
+    fn a_run_is_read_and_its_launch_latency_subtracted() {
         let run = read_changed(|_| ()).unwrap();
         assert_eq!(run.trace.as_deref(), Some("vecadd"));
         assert_eq!(run.trace_dir.as_deref(), Some(Path::new("../traces/vecadd")));
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_null_or_missing_is_not_known() {
+    fn null_or_missing_fields_are_unknown() {
         let run = read_changed(|run| {
             run["totals"] = json!({"average_row_locality": 3.5, "dram_reads": null});
             run["launch_latency_cycles_per_kernel"] = Value::Null;
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn overrides_are_kept_as_they_are_told() {
+    fn overrides_are_kept_verbatim() {
         let overrides = |value: Value| {
             read_changed(|run| run["config_overrides"] = value.clone()).unwrap().overrides
         };
@@ -261,7 +261,7 @@ mod tests {
         refuses(&|run| run["kernels"] = json!([]), &["runs[0].kernels` is empty"]);
         refuses(
             &|run| run["kernels"][0]["gpu_sim_cycle"] = json!(5000),
-            &["runs[0]` kernel 1 has 5000 cycles, not more than its launches"],
+            &["runs[0]` kernel 1 has 5000 cycles, no more than its launch latencies"],
         );
         let no_config = |run: &mut Value| drop(run.as_object_mut().unwrap().remove("config"));
         refuses(&no_config, &["runs[0]", "missing field `config`"]);
@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn the_results_beside_the_repository_are_read_whole() {
+    fn the_shared_reference_results_are_readable() {
         let path = Path::new(env!("CARGO_MANIFEST_DIR"))
             .join("../../../../shared/reference/accel-sim/results.json");
         let Ok(file) = std::fs::File::open(&path) else {
@@ -288,18 +288,18 @@ mod tests {
     }
 
     #[test]
-    fn numbers_beyond_reason_do_no_harm() {
+    fn absurd_numbers_are_tolerated() {
         let run = read_changed(|run| {
             run["totals"] = json!({"dram_reads": u64::MAX, "dram_writes": u64::MAX});
             run["kernels"][0]["gpu_sim_cycle"] = json!(u64::MAX);
         });
         assert_eq!(run.unwrap().figures.dram_reads, Some(u64::MAX));
         let run = read_changed(|run| run["launch_latency_cycles_per_kernel"] = json!(u64::MAX));
-        assert!(run.unwrap_err().contains("not more than its launches"));
+        assert!(run.unwrap_err().contains("no more than its launch latencies"));
     }
 
     #[test]
-    fn what_is_no_json_is_refused() {
+    fn malformed_json_is_refused() {
         let error = read(Path::new("r.json"), &b"{\"runs\": ["[..]).unwrap_err().to_string();
         assert!(error.contains("r.json") && error.contains("EOF"), "{error}");
     }

@@ -1,4 +1,4 @@
-//! The comparison as rows, for programs.
+//! The comparison as rows for programs.
 
 use super::figures::{KernelFigures, Range};
 use super::metric::{Compared, METRICS, Unit};
@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 
 type Row = Map<String, Value>;
 
-/// An object of `runs`, with `kernels` and speed if they are asked for, and the `summary`.
+/// Makes an object of `runs`, with `kernels` and speed on request, and the `summary`.
 pub fn object(runs: &[Comparison], kernels: bool, with_speed: bool) -> Value {
     let mut all = Row::new();
     all.insert("runs".to_owned(), json!(rows(runs, false, with_speed)));
@@ -25,7 +25,7 @@ pub fn object(runs: &[Comparison], kernels: bool, with_speed: bool) -> Value {
     Value::from(all)
 }
 
-/// A row for every run, or for every kernel.
+/// Makes a row for every run, or for every kernel.
 pub fn rows(runs: &[Comparison], kernels: bool, with_speed: bool) -> Vec<Row> {
     match kernels {
         true => runs.iter().flat_map(kernel_rows).collect(),
@@ -33,7 +33,7 @@ pub fn rows(runs: &[Comparison], kernels: bool, with_speed: bool) -> Vec<Row> {
     }
 }
 
-/// The keys that identify a run.
+/// Returns the keys that identify a run.
 fn key(run: &Comparison) -> Row {
     [
         ("trace", &run.trace),
@@ -80,7 +80,7 @@ fn kernel_rows(run: &Comparison) -> Vec<Row> {
     pairs.enumerate().map(row).collect()
 }
 
-/// `cycles_least`, `cycles_most`, if there are several orders
+/// Adds `cycles_least` and `cycles_most`, if there are several orders.
 fn range(row: &mut Row, range: Option<Range>) {
     if let Some(Range { least, most }) = range {
         row.insert("cycles_least".to_owned(), json!(least));
@@ -88,7 +88,7 @@ fn range(row: &mut Row, range: Option<Range>) {
     }
 }
 
-/// `NAME`, `NAME_reference`, `NAME_error`
+/// Adds `NAME`, `NAME_reference` and `NAME_error`.
 fn compared(row: &mut Row, name: &str, unit: Unit, compared: Compared) {
     let number = |value: Option<f64>| match value {
         Some(value) if unit == Unit::Count => json!(value as u64),
@@ -143,7 +143,7 @@ fn summary(runs: &[Comparison], with_speed: bool) -> Value {
     summary
 }
 
-/// Over the kernels of all runs; null if there are none.
+/// Summarizes the kernels of all runs; null if there are none.
 fn of_kernels(runs: &[Comparison]) -> Value {
     let Some(summary) = kernel_summary(&runs.iter().collect::<Vec<_>>()) else {
         return Value::Null;
@@ -156,8 +156,8 @@ fn of_kernels(runs: &[Comparison]) -> Value {
     json!({"kernels": kernels, "mape": mape, "ratio": ratio, "worst": worst})
 }
 
-/// The runs by DRAM scheduler, in order of first appearance, and all of them if there is more than
-/// one.
+/// Groups the runs by DRAM scheduler, in order of first appearance, plus all of them if there is
+/// more than one.
 pub fn groups(runs: &[Comparison]) -> Vec<(&str, Vec<&Comparison>)> {
     let mut groups: Vec<(&str, Vec<&Comparison>)> = Vec::new();
     for run in runs {

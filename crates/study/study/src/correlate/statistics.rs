@@ -1,4 +1,4 @@
-//! Statistics over runs. Of no values there is none.
+//! Statistics over runs; undefined without values.
 
 pub(super) fn mean(values: &[f64]) -> Option<f64> {
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
@@ -9,7 +9,7 @@ pub(super) fn geometric_mean(values: &[f64]) -> Option<f64> {
     mean(&logarithms).map(f64::exp)
 }
 
-/// Pearson's correlation; none of fewer than two pairs, or where one side does not vary.
+/// Computes Pearson's correlation; none for fewer than two pairs, or if one side does not vary.
 pub(super) fn correlation(pairs: &[(f64, f64)]) -> Option<f64> {
     let (xs, ys): (Vec<f64>, Vec<f64>) = pairs.iter().copied().unzip();
     let (mean_x, mean_y) = (mean(&xs)?, mean(&ys)?);
@@ -17,7 +17,7 @@ pub(super) fn correlation(pairs: &[(f64, f64)]) -> Option<f64> {
         pairs.iter().map(|&(x, y)| of(x - mean_x, y - mean_y)).sum()
     };
     let variances = sum(&|x, _| x * x) * sum(&|_, y| y * y);
-    // Rounding must not carry it beyond 1.
+    // Rounding must not push the result beyond 1.
     (variances > 0.0).then(|| (sum(&|x, y| x * y) / variances.sqrt()).clamp(-1.0, 1.0))
 }
 

@@ -1,19 +1,19 @@
-//! Pairs of runs, ours and the reference's, and summaries over many.
+//! Pairs of runs, ours and the reference's, and summaries over many pairs.
 
 use super::figures::Figures;
 use super::metric::{Compared, Metric, Unit};
 use super::reference_run::{FIFO, FR_FCFS};
 use super::statistics::{correlation, geometric_mean, mean};
 
-/// A run of ours and the same run of the reference.
+/// One of our runs and the same run of the reference.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Comparison {
     pub trace: String,
     /// Our machine.
     pub machine: String,
-    /// The reference's name of its machine.
+    /// The reference's name of the machine.
     pub configuration: String,
-    /// As the reference calls it.
+    /// DRAM scheduler as named by the reference.
     pub dram_scheduler: String,
     pub ours: Figures,
     pub reference: Figures,
@@ -24,25 +24,25 @@ impl Comparison {
         metric.compare(&self.ours, &self.reference)
     }
 
-    /// Our cycles over the reference's.
+    /// Returns our cycles over the reference's.
     fn ratio(&self) -> f64 {
         time_ratio(self.ours.cycles, self.reference.cycles)
     }
 }
 
-/// Ratio of two numbers of cycles.
+/// Returns the ratio of two numbers of cycles.
 fn time_ratio(cycles: u64, others: u64) -> f64 {
     cycles as f64 / others as f64
 }
 
-/// The run with the greatest error, and that error.
+/// Run with the largest error, and that error.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Worst<'a> {
     pub run: &'a Comparison,
     pub error: f64,
 }
 
-/// The first of the greatest errors.
+/// Returns the first of the largest errors.
 fn worst<'a>(errors: &[(&'a Comparison, f64)]) -> Option<Worst<'a>> {
     let greater = |worst: Option<Worst<'a>>, &(run, error): &(&'a Comparison, f64)| match worst {
         Some(worst) if worst.error.abs() >= error.abs() => Some(worst),
@@ -51,7 +51,7 @@ fn worst<'a>(errors: &[(&'a Comparison, f64)]) -> Option<Worst<'a>> {
     errors.iter().fold(None, greater)
 }
 
-/// How cycles agree over runs.
+/// Agreement of cycles over runs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CycleSummary<'a> {
     pub runs: usize,
@@ -60,11 +60,11 @@ pub struct CycleSummary<'a> {
     pub worst: Worst<'a>,
     /// Pearson's correlation of the logarithms of both sides' cycles.
     pub log_correlation: Option<f64>,
-    /// Geometric mean of ours over theirs.
+    /// Geometric mean of our cycles over theirs.
     pub ratio: f64,
 }
 
-/// `None` of no runs.
+/// Summarizes cycles; `None` without runs.
 pub fn cycle_summary<'a>(runs: &[&'a Comparison]) -> Option<CycleSummary<'a>> {
     let errors: Vec<(&Comparison, f64)> =
         runs.iter().map(|&run| (run, run.ratio() - 1.0)).collect();
@@ -83,20 +83,20 @@ pub fn cycle_summary<'a>(runs: &[&'a Comparison]) -> Option<CycleSummary<'a>> {
     })
 }
 
-/// How the cycles of kernels agree over runs.
+/// Agreement of the cycles of kernels over runs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct KernelSummary<'a> {
     pub kernels: usize,
     /// Mean of the absolute errors, as a fraction.
     pub mape: f64,
-    /// Geometric mean of ours over theirs.
+    /// Geometric mean of our cycles over theirs.
     pub ratio: f64,
-    /// The run with the kernel of the greatest error, and the place of that kernel in it.
+    /// Run with the kernel of the largest error, and the index of that kernel.
     pub worst: Worst<'a>,
     pub worst_kernel: usize,
 }
 
-/// `None` of no kernels.
+/// Summarizes kernels; `None` without kernels.
 pub fn kernel_summary<'a>(runs: &[&'a Comparison]) -> Option<KernelSummary<'a>> {
     let mut ratios = Vec::new();
     let mut greatest: Option<(Worst<'a>, usize)> = None;
@@ -117,10 +117,10 @@ pub fn kernel_summary<'a>(runs: &[&'a Comparison]) -> Option<KernelSummary<'a>> 
     Some(KernelSummary { kernels: ratios.len(), mape, ratio, worst, worst_kernel })
 }
 
-/// Row locality of a run with so few activations says little; the summary leaves it out.
+/// Number of activations below which row locality is too uncertain for the summary.
 pub const FEW_ACTIVATIONS: u64 = 1000;
 
-/// How a metric agrees over the runs in which both sides have it.
+/// Agreement of a metric over the runs in which both sides report it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MetricSummary<'a> {
     pub runs: usize,
@@ -129,7 +129,7 @@ pub struct MetricSummary<'a> {
     pub worst: Worst<'a>,
 }
 
-/// `None` where no run has both values.
+/// Summarizes a metric; `None` if no run has both values.
 pub fn metric_summary<'a>(metric: &Metric, runs: &[&'a Comparison]) -> Option<MetricSummary<'a>> {
     let counts = |run: &&&Comparison| {
         metric.name != "row_locality"
@@ -141,14 +141,14 @@ pub fn metric_summary<'a>(metric: &Metric, runs: &[&'a Comparison]) -> Option<Me
     Some(MetricSummary { runs: errors.len(), mean: mean(&absolute)?, worst: worst(&errors)? })
 }
 
-/// The cost of FIFO: its cycles over those of FR-FCFS for a trace on a machine.
+/// Cost of FIFO: its cycles over those of FR-FCFS for a trace on a machine.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pair<'a> {
     pub fifo: &'a Comparison,
     pub ratio: Compared,
 }
 
-/// A pair for each run with FIFO that also exists with FR-FCFS.
+/// Pairs each run with FIFO with the same run with FR-FCFS, if it exists.
 pub fn pairs(runs: &[Comparison]) -> Vec<Pair<'_>> {
     let names =
         |run: &Comparison| [&run.trace, &run.machine, &run.configuration].map(String::to_owned);
@@ -169,20 +169,20 @@ pub struct Speed<'a> {
     pub runs: usize,
     /// Geometric mean.
     pub mean: f64,
-    /// The run with the lowest.
+    /// Run with the lowest speed-up.
     pub least: (&'a Comparison, f64),
 }
 
 impl Comparison {
-    /// Speed of ours relative to the reference, in CPU time; `None` if a side has no time, or one
-    /// too short to measure.
+    /// Returns our speed relative to the reference, in CPU time; `None` if a side has no time, or
+    /// one too short to measure.
     pub fn speedup(&self) -> Option<f64> {
         let (ours, reference) = self.ours.cpu_seconds.zip(self.reference.cpu_seconds)?;
         (ours > 0.0 && reference > 0.0).then(|| reference / ours)
     }
 }
 
-/// `None` where no run has both times.
+/// Summarizes speed; `None` if no run has both times.
 pub fn speed<'a>(runs: &[&'a Comparison]) -> Option<Speed<'a>> {
     let speedups: Vec<(&Comparison, f64)> =
         runs.iter().filter_map(|&run| Some((run, run.speedup()?))).collect();
@@ -254,7 +254,7 @@ mod tests {
 
     #[test]
     fn the_correlation_is_of_logarithms() {
-        // Ours are the squares: exactly proportional in logarithms only.
+        // Our cycles are the squares: exactly proportional only in logarithms.
         let runs =
             [run("a", FR_FCFS, 100, 10), run("b", FR_FCFS, 400, 20), run("c", FR_FCFS, 8100, 90)];
         let summary = cycle_summary(&runs.iter().collect::<Vec<_>>()).unwrap();
@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_with_fifo_is_paired_with_that_with_fr_fcfs() {
+    fn fifo_runs_pair_with_their_fr_fcfs_runs() {
         let mut elsewhere = run("a", FR_FCFS, 7, 7);
         elsewhere.machine = "rtx2060s".to_owned();
         let runs = [

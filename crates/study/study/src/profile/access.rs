@@ -1,16 +1,17 @@
-//! The memory footprint of one warp instruction: distinct lines, the sectors of each, and the pattern of its lanes.
+//! Memory footprint of one warp instruction: distinct lines, the sectors of each, and the pattern
+//! of its lanes.
 
 use super::Options;
 use serde::Serialize;
 use warpmem_trace::{AddressForm, Record};
 
-/// How a line is divided for counting: lines, sectors, and the 32 parts of a line that tell which
-/// bytes were touched.
+/// Division of a line for counting: lines, sectors, and 32 parts per line that record the touched
+/// bytes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Geometry {
     line_shift: u32,
     part_shift: u32,
-    /// Parts of a sector; a power of two.
+    /// Parts per sector; a power of two.
     parts_per_sector: u32,
 }
 
@@ -21,12 +22,12 @@ impl Geometry {
         Geometry { line_shift, part_shift, parts_per_sector: options.sector_bytes >> part_shift }
     }
 
-    /// The first byte of a line.
+    /// Returns the address of the first byte of a line.
     pub fn address(self, line: u64) -> u64 {
         line << self.line_shift
     }
 
-    /// Sectors with a touched part.
+    /// Counts the sectors with a touched part.
     pub fn sectors(self, parts: u32) -> u32 {
         let (mut any, mut shift) = (parts, 1);
         while shift < self.parts_per_sector {
@@ -37,33 +38,33 @@ impl Geometry {
         (any & first_of_sector.fold(0, |mask, bit| mask | 1 << bit)).count_ones()
     }
 
-    /// Bytes of the touched parts.
+    /// Counts the bytes of the touched parts.
     pub fn bytes(self, parts: u32) -> u64 {
         u64::from(parts.count_ones()) << self.part_shift
     }
 }
 
-/// A line that an instruction touches.
+/// A line touched by an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Touched {
-    /// Address over the line size.
+    /// Address divided by the line size.
     pub line: u64,
-    /// Bit k: some lane touches the k-th of the line's 32 parts.
+    /// Touched parts: bit k is set if some lane touches the k-th of the line's 32 parts.
     pub parts: u32,
 }
 
-/// The distinct lines of one record, in the order in which lanes first touch them. Reused from
-/// record to record.
+/// Distinct lines of a record, in the order in which lanes first touch them. Reused across records.
 pub(super) struct Lines {
     geometry: Geometry,
     touched: Vec<Touched>,
-    /// Where a line is in `touched`, found by hash; entries of earlier records have other stamps.
+    /// Hash table of the positions of lines in `touched`; entries of earlier records have other
+    /// stamps.
     slots: Vec<(u32, u32)>,
     stamp: u32,
 }
 
-/// More than twice the lines that 32 lanes of at most 255 bytes touch, 5 lines of 64 bytes each. Bulk
-/// copies make it more.
+/// More than twice the number of lines touched by 32 lanes of at most 255 bytes, 5 lines of 64
+/// bytes each. Bulk copies enlarge the table.
 const SLOTS: usize = 512;
 
 impl Lines {
@@ -75,7 +76,7 @@ impl Lines {
         &self.touched
     }
 
-    /// Sectors over all lines.
+    /// Counts the sectors over all lines.
     pub fn sectors(&self) -> u32 {
         self.touched.iter().map(|touched| self.geometry.sectors(touched.parts)).sum()
     }
@@ -88,7 +89,7 @@ impl Lines {
         let bytes = u64::from(width);
         match record.form {
             AddressForm::Stride(0) => self.add_first(first, bytes),
-            // Lanes with adjacent addresses count as one access to all their bytes.
+            // Adjacent lane addresses are added as one access to all their bytes.
             AddressForm::Stride(stride) if stride == bytes as i64 && first <= last => {
                 self.add_first(first, (last - first).saturating_add(bytes));
             }
@@ -96,7 +97,7 @@ impl Lines {
         }
     }
 
-    /// The only bytes of the record.
+    /// Adds the first bytes of a record, which needs no search.
     fn add_first(&mut self, address: u64, bytes: u64) {
         let geometry = self.geometry;
         self.touched.extend(lines_of(geometry, address, bytes));
@@ -143,7 +144,7 @@ impl Lines {
     }
 }
 
-/// The lines that `bytes` from `address` on touch; there is nothing beyond the last address.
+/// Returns the lines touched by `bytes` from `address` on, clamped at the last address.
 fn lines_of(geometry: Geometry, address: u64, bytes: u64) -> impl Iterator<Item = Touched> {
     let end = address.saturating_add(bytes.saturating_sub(1));
     let Geometry { line_shift, part_shift, .. } = geometry;
@@ -156,33 +157,33 @@ fn lines_of(geometry: Geometry, address: u64, bytes: u64) -> impl Iterator<Item 
     })
 }
 
-/// The pattern of the addresses of an instruction's active lanes.
+/// Pattern of the addresses of an instruction's active lanes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub(super) enum Pattern {
-    /// One active lane.
+    /// A single active lane.
     SingleLane,
-    /// All at one address.
+    /// All lanes at one address.
     Uniform,
-    /// Neighbouring lanes have adjacent addresses, ascending or descending.
+    /// Neighbouring lanes at adjacent addresses, ascending or descending.
     UnitStride,
-    /// A constant stride per lane number, over three lanes or more.
+    /// Constant stride per lane number, over three lanes or more.
     Strided,
-    /// A few runs of lanes with adjacent or equal addresses, as the rows of a two-dimensional
-    /// block.
+    /// Several runs of lanes with adjacent or equal addresses, such as the rows of a
+    /// two-dimensional block.
     Runs,
     Irregular,
 }
 
-/// Lanes of a run, in the mean over an instruction's, for it to be [`Pattern::Runs`].
+/// Mean number of lanes per run required for [`Pattern::Runs`].
 const RUN: usize = 4;
 
 impl Pattern {
     pub const COUNT: usize = 6;
 
-    /// Of a record with at least one active lane. The distance is the one for each step of the
-    /// lane's number: `a[i]` under a divergent mask is unit-stride. Active lanes side by side, as
-    /// in a compaction, are so too, whatever lies between them. Two lanes always have a distance,
-    /// which says nothing unless it is one of these.
+    /// Classifies a record with at least one active lane. The stride is taken per lane number:
+    /// `a[i]` under a divergent mask is unit-stride. Adjacent addresses of consecutive active
+    /// lanes, as after a compaction, are unit-stride too, regardless of the inactive lanes between
+    /// them. Two lanes always have a constant stride, which counts only if it is one of these.
     pub fn of(record: &Record, width: u32) -> Pattern {
         let active = record.mask.count_ones();
         if active == 1 {
@@ -200,13 +201,13 @@ impl Pattern {
     }
 }
 
-/// Runs of neighbouring lanes with adjacent ascending, or equal, addresses.
+/// Counts runs of neighbouring lanes with adjacent ascending, or equal, addresses.
 fn runs(addresses: &[u64], width: u32) -> usize {
     let is_break = |pair: &&[u64]| ![0, u64::from(width)].contains(&pair[1].wrapping_sub(pair[0]));
     1 + addresses.windows(2).filter(is_break).count()
 }
 
-/// The distance from each active lane to the next one, if it is constant.
+/// Returns the stride from each active lane to the next, if constant.
 fn stride_of_active(record: &Record) -> Option<i64> {
     if let AddressForm::Stride(stride) = record.form {
         return Some(stride);
@@ -217,12 +218,12 @@ fn stride_of_active(record: &Record) -> Option<i64> {
     distances.all(|distance| distance == first).then_some(first)
 }
 
-/// Whether lanes between the first and the last active one are off.
+/// Returns whether lanes between the first and the last active one are inactive.
 fn has_gaps(mask: u32) -> bool {
     mask.count_zeros() > mask.leading_zeros() + mask.trailing_zeros()
 }
 
-/// The distance for each step of the lane's number, if it is constant.
+/// Returns the stride per lane number, if constant.
 fn stride_by_lane(record: &Record) -> Option<i64> {
     if !has_gaps(record.mask) {
         return stride_of_active(record);
@@ -326,7 +327,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_ways_to_find_lines_agree(
+        fn both_line_lookups_agree(
             base in 0u64..4096, stride in prop::sample::select(vec![0i64, 1, 2, 4, 8, -4, 100, 128, 129]),
             count in 1usize..=32, width in prop_oneof![4 => 1u32..=255, 1 => 256u32..=1024],
         ) {

@@ -1,30 +1,30 @@
-//! How loads depend on loads: how soon a result is needed, and chains of loads that each wait for
-//! the one before.
+//! Dependences between loads: the distance to the first use of a result, and chains of loads that
+//! each wait for the previous one.
 //!
-//! A trace contains the first use of each load, the dependences among compute instructions, and for
-//! a memory instruction the load that its address comes from directly. Chains are followed through
-//! all of these, so also through index arithmetic. A second use of a loaded value is unknown unless
-//! it is an address, and a link through it is missed. Overwriting a result is a use, as it waits
-//! for the result.
+//! A trace records the first use of each load, the dependences among compute instructions, and for
+//! a memory instruction the load that produces its address directly. Chains are followed through
+//! all of these, hence also through index arithmetic. A second use of a loaded value is unknown
+//! unless it is an address, and a link through it is missed. Overwriting a result is a use, because
+//! it waits for the result.
 
 use serde::Serialize;
 use warpmem_record::metrics::quotient;
 use warpmem_trace::{Instruction, Kind, MAX_DEPENDENCE, Space};
 
-/// Compute results that are followed; no dependence reaches further back.
+/// Number of tracked compute results; dependences reach no further back.
 const RESULTS: usize = MAX_DEPENDENCE as usize;
-/// Chains do not follow first uses of loads that are further away than this.
+/// Largest distance to a first use that chains follow.
 const USES: usize = 256;
-/// Records that `address_from` may reach back.
+/// Maximum distance of `address_from`, records.
 const RECORDS: usize = 64;
 
-/// Dependences of the loads of some warps. Loads are those of global, local and texture memory,
-/// including atomics.
+/// Dependences of the loads of some warps: loads of global, local and texture memory, including
+/// atomics.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Dependences {
     pub loads: u64,
-    /// Instructions of the warp between a load and the first that reads or overwrites its result,
-    /// mean over loads that have one.
+    /// Mean number of warp instructions between a load and the first that reads or overwrites its
+    /// result, over loads with a use.
     pub mean_use_distance: Option<f64>,
     /// Fraction of loads whose result is never used.
     pub unused_share: Option<f64>,
@@ -32,7 +32,7 @@ pub struct Dependences {
     pub direct_share: Option<f64>,
     /// Fraction of loads that need the result of an earlier load, directly or through arithmetic.
     pub dependent_share: Option<f64>,
-    /// Mean number of loads in the chain that ends in a load, including itself.
+    /// Mean length of the chain that ends in a load, including the load itself.
     pub mean_chain: Option<f64>,
     /// Loads in the longest chain.
     pub longest_chain: u32,
@@ -73,7 +73,7 @@ impl DependenceTally {
     }
 }
 
-/// The instructions of a kernel, for following chains: flat, with dependences as bit sets.
+/// Instructions of a kernel for chain tracking: flat, with dependences as bit sets.
 pub(super) struct Code {
     statics: Vec<Static>,
     /// Dependences of each compute instruction: bit d - 1 is set for distance d.
@@ -81,7 +81,7 @@ pub(super) struct Code {
 }
 
 struct Static {
-    /// Its compute, in `needs`.
+    /// Range of its compute instructions in `needs`.
     compute: std::ops::Range<u32>,
     needs: u64,
     is_load: bool,
@@ -111,22 +111,22 @@ impl Code {
     }
 }
 
-/// Whether an instruction reads data from memory outside the SM.
+/// Returns whether an instruction reads data from memory outside the SM.
 fn is_load(instruction: &Instruction) -> bool {
     let reads = matches!(instruction.kind, Kind::Load | Kind::Atomic | Kind::AsyncCopy);
     reads && matches!(instruction.space, Space::Global | Space::Local | Space::Texture)
 }
 
-/// The chains of one warp, by the instructions that hold them last.
+/// Chains of one warp, by the latest instructions that carry them.
 pub(super) struct Chains {
-    /// Instructions so far.
+    /// Number of instructions so far.
     position: usize,
     records: usize,
-    /// Loads in the longest chain that each of the last instructions' results come from.
+    /// Length of the longest chain behind the result of each recent instruction.
     results: [u32; RESULTS],
-    /// The same, of loads whose first use is an instruction to come.
+    /// Length of the longest chain behind each pending first use.
     uses: [u32; USES],
-    /// The same, of the last records.
+    /// Length of the longest chain behind each recent record.
     loaded: [u32; RECORDS],
 }
 
@@ -136,7 +136,7 @@ impl Chains {
         Chains { position: 0, records: 0, results, uses, loaded }
     }
 
-    /// Follows a record of the warp.
+    /// Processes a record of the warp.
     pub fn record(&mut self, code: &Code, id: u32, tally: &mut DependenceTally) {
         let instruction = &code.statics[id as usize];
         let compute = instruction.compute.start as usize..instruction.compute.end as usize;
@@ -150,7 +150,7 @@ impl Chains {
         let from = instruction.address_from.map_or(0, |back| self.loaded_by(back));
         let needed = self.inputs(instruction.needs).max(from);
         let result = needed + u32::from(instruction.is_load);
-        // Its dependents are in its uses, not in the dependences of compute.
+        // Dependents of a load are recorded as its uses, not as dependences of compute.
         self.issue(0);
         self.loaded[self.records % RECORDS] = result;
         self.records += 1;
@@ -171,7 +171,7 @@ impl Chains {
         }
     }
 
-    /// The longest chain among what the next instruction needs.
+    /// Returns the length of the longest chain among the inputs of the next instruction.
     fn inputs(&self, mut needs: u64) -> u32 {
         let mut longest = self.uses[self.position % USES];
         while needs != 0 {
@@ -188,7 +188,7 @@ impl Chains {
         self.position += 1;
     }
 
-    /// The chain of the record this many records back.
+    /// Returns the chain length of the record `back` records ago.
     fn loaded_by(&self, back: u32) -> u32 {
         let back = back as usize;
         let is_known = (1..=RECORDS.min(self.records)).contains(&back);
@@ -237,8 +237,8 @@ mod tests {
     #[test]
     fn chains_go_through_arithmetic() {
         let add = |deps| compute(OpClass::Integer, deps);
-        // a[b[i] + 1]: an addition that uses the load two on, one more of it, and the address of
-        // the second.
+        // a[b[i] + 1]: an addition that uses the load two instructions later, another one, and the
+        // address of the second load.
         let steps = vec![
             load(&[0]).used_after(1),
             add(&[]),

@@ -1,5 +1,5 @@
-//! How much memory a trace touches: lines, bytes and pages of each address space, and which are
-//! read or written.
+//! Footprint of a trace: lines, bytes and pages of each address space, and which are read or
+//! written.
 
 use super::access::{Geometry, Touched};
 use super::requests::Access;
@@ -8,26 +8,26 @@ use super::sharing::Used;
 use super::space::MemorySpace;
 use serde::Serialize;
 
-/// Bytes of a small and of a large page.
+/// Log2 of the bytes of a small and of a large page.
 const PAGES: [u32; 2] = [12, 21];
 
-/// The footprint of a trace in an address space.
+/// Footprint of a trace in an address space.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Footprint {
     pub space: MemorySpace,
-    /// One in this many lines was kept; 1: all were kept, and counts of lines are exact.
+    /// Sampling: one in this many lines was kept; 1 means all, and line counts are exact.
     pub lines_per_kept: u64,
     /// Distinct lines.
     pub lines: Estimate,
     /// Distinct sectors.
     pub sectors: Estimate,
-    /// Distinct bytes, in parts of 1/32 of a line.
+    /// Distinct bytes, at a granularity of 1/32 of a line.
     pub bytes: Estimate,
     /// Lines that are only read.
     pub read_only_lines: Estimate,
     /// Lines that are only written.
     pub written_lines: Estimate,
-    /// Lines that are read and written; atomics do both.
+    /// Lines that are both read and written; atomics do both.
     pub both_lines: Estimate,
     /// Distinct pages of 4 KiB.
     pub small_pages: Estimate,
@@ -35,7 +35,7 @@ pub struct Footprint {
     pub large_pages: Estimate,
 }
 
-/// The accesses to a line.
+/// Accesses to a line.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Line {
     parts: u32,
@@ -44,24 +44,24 @@ pub(super) struct Line {
     pub used: Used,
 }
 
-/// The lines and pages of one address space.
+/// Lines and pages of an address space.
 pub(super) struct FootprintTally {
     space: MemorySpace,
     geometry: Geometry,
     pub lines: Sampled<Line>,
     pages: [Sampled<()>; 2],
-    /// The last page of each size: most accesses are to the same page again.
+    /// Most recent page of each size; most accesses hit it again.
     latest: [u64; 2],
 }
 
 impl FootprintTally {
-    /// Keeps at most `limit` lines and `limit` pages of each size.
+    /// Makes a tally that keeps at most `limit` lines and `limit` pages of each size.
     pub fn new(space: MemorySpace, geometry: Geometry, limit: usize) -> FootprintTally {
         let pages = PAGES.map(|_| Sampled::new(limit));
         FootprintTally { space, geometry, lines: Sampled::new(limit), pages, latest: [u64::MAX; 2] }
     }
 
-    /// An instruction of a CTA touches a line.
+    /// Records that an instruction of a CTA touches a line.
     pub fn access(&mut self, touched: Touched, access: Access, cta: u64) {
         let is_new = !self.lines.keeps(touched.line) || self.update(touched, access, cta);
         if is_new {
@@ -69,7 +69,7 @@ impl FootprintTally {
         }
     }
 
-    /// Whether the line is new.
+    /// Updates the line; returns whether it is new.
     fn update(&mut self, touched: Touched, access: Access, cta: u64) -> bool {
         let (line, is_new) = self.lines.entry(touched.line, Line::default);
         line.parts |= touched.parts;

@@ -1,8 +1,8 @@
-//! Arithmetic per byte of global memory.
+//! Arithmetic intensity relative to global memory.
 //!
-//! A trace has classes and lanes of instructions, not opcodes: an FP32 or FP64 instruction is one
-//! operation of each active lane, a fused multiply-add too, and a packed FP16 instruction two.
-//! Special functions and tensor instructions are no operations here.
+//! A trace records instruction classes and lanes, not opcodes: an FP32 or FP64 instruction counts
+//! as one operation per active lane, even a fused multiply-add, and a packed FP16 instruction as
+//! two. Special functions and tensor instructions do not count.
 
 use super::footprint::Footprint;
 use super::sampled::Estimate;
@@ -10,15 +10,14 @@ use serde::Serialize;
 use warpmem_record::metrics::quotient;
 use warpmem_trace::OpClass;
 
-/// Lane operations, and bytes of global memory that some kernels ask for.
+/// Lane operations, and bytes of global memory requested by some kernels.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Intensity {
     pub fp_operations: u64,
     pub integer_operations: u64,
-    /// Bytes that lanes load, store or change, each as often as it is asked for.
+    /// Bytes that lanes load, store or modify, counted for every access.
     pub requested_bytes: u64,
-    /// Bytes of the distinct sectors of each warp instruction: what crosses the network if no cache
-    /// answers.
+    /// Bytes of the distinct sectors of each warp instruction: network traffic without any caching.
     pub sector_bytes: u64,
     pub fp_per_requested_byte: Option<f64>,
     pub fp_per_sector_byte: Option<f64>,
@@ -26,8 +25,8 @@ pub struct Intensity {
     pub integer_per_sector_byte: Option<f64>,
 }
 
-/// The whole trace's operations per byte that must be moved at least once: an infinite cache. Where
-/// the bytes are estimates, the ratios have their relative standard error.
+/// Operations of the whole trace per byte of compulsory traffic, as with an infinite cache. Ratios
+/// of estimated bytes have the same relative standard error.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Compulsory {
     /// Bytes of all distinct lines.
@@ -40,7 +39,7 @@ pub struct Compulsory {
     pub integer_per_sector_byte: Option<f64>,
 }
 
-/// Operations per byte; none without bytes.
+/// Returns operations per byte; none without bytes.
 fn per_byte(operations: u64, bytes: u64) -> Option<f64> {
     quotient(operations, bytes)
 }

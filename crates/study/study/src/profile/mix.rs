@@ -1,42 +1,42 @@
-//! The instruction mix of a trace, by class and by kind and space of memory: from the index,
+//! Instruction mix of a trace, by class and by kind and space of memory, computed from the index
 //! without reading records.
 
 use serde::Serialize;
 use warpmem_record::metrics::quotient;
 use warpmem_trace::{Kernel, Kind, OpClass, Space};
 
-/// Instructions of some kernels.
+/// Instruction mix of some kernels.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Mix {
     pub warp_instructions: u64,
-    /// Mean number of active lanes, over all instructions except class `control`; over 32 it is the
-    /// SIMT efficiency. In generated traces the lanes of a branch are those that take it, possibly
-    /// none.
+    /// Mean number of active lanes, over all instructions except class `control`; divided by 32 it
+    /// is the SIMT efficiency. In generated traces the lanes of a branch are those that take it,
+    /// possibly none.
     pub mean_lanes: Option<f64>,
-    /// The kinds that occur, the most frequent first.
+    /// Kinds that occur, in order of decreasing frequency.
     pub kinds: Vec<InstructionKind>,
 }
 
 /// Instructions of one kind.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct InstructionKind {
-    /// A class of compute, or an operation and its memory: `fp32`, `load global`.
+    /// Compute class, or memory operation and space: `fp32`, `load global`.
     pub name: String,
     pub is_memory: bool,
     pub warp_instructions: u64,
-    /// Of all warp instructions.
+    /// Share of all warp instructions.
     pub share: f64,
-    /// Active lanes, mean; of class `control`, where traces are generated, the lanes that branch.
+    /// Mean number of active lanes; for class `control` in generated traces, the lanes that branch.
     pub mean_lanes: Option<f64>,
 }
 
-/// The sums for a [`Mix`].
+/// Sums for a [`Mix`].
 #[derive(Clone, Debug, Default)]
 pub(super) struct MixTally {
     warp_instructions: u64,
     thread_instructions: u64,
     compute: [u64; OpClass::COUNT],
-    /// Active lanes, summed over compute instructions, by class: the index does not have them.
+    /// Active lanes summed over compute instructions, by class; the index does not contain them.
     pub compute_lanes: [u64; OpClass::COUNT],
     records: Vec<((Kind, Space), u64, u64)>,
 }

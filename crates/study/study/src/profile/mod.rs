@@ -1,10 +1,10 @@
-//! The profile of a trace: its instructions, their divergence, footprint and reuse, and how
-//! accesses spread over a machine's channels. Nothing is simulated: the figures describe the trace,
-//! before any cache.
+//! Profile of a trace: its instructions, their divergence, footprint and reuse, and the spread of
+//! accesses over a machine's channels. Nothing is simulated: the figures describe the trace, before
+//! any cache.
 //!
 //! All records are read once. The tables of lines, rows and pages have a maximum size. Of a larger
 //! footprint they keep a sample, chosen by a hash of the line (SHARDS, FAST 2015), and the figures
-//! say so.
+//! state it.
 
 mod access;
 mod dependences;
@@ -44,18 +44,18 @@ use std::ops::ControlFlow;
 use warpmem_machine::{Machine, MachineError};
 use warpmem_trace::{Trace, TraceError};
 
-/// Units of the counts, and sizes of the tables.
+/// Granularity of the counts, and sizes of the tables.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// A power of two from 64 to 4096.
+    /// Line size in bytes; a power of two from 64 to 4096.
     pub line_bytes: u32,
-    /// A power of two from a 32nd of a line to a line.
+    /// Sector size in bytes; a power of two from a 32nd of a line to a line.
     pub sector_bytes: u32,
-    /// Most lines of an address space, rows, and pages of a size that are kept.
+    /// Maximum number of lines kept per address space, of rows, and of pages of each size.
     pub footprint_limit: usize,
-    /// Most lines whose reuse is followed.
+    /// Maximum number of lines whose reuse is tracked.
     pub reuse_limit: usize,
-    /// Sizes of caches whose miss ratios are counted; bytes, rounded down to lines.
+    /// Cache sizes whose miss ratios are computed, bytes, rounded down to lines.
     pub caches: Vec<u64>,
 }
 
@@ -90,10 +90,10 @@ impl Options {
     }
 }
 
-/// Progress of the reading.
+/// Progress of reading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
-    /// Records read; a trace's index says how many there are.
+    /// Records read; a trace's index states the total.
     pub records: u64,
 }
 
@@ -109,34 +109,35 @@ pub enum ProfileError {
     Interrupted,
 }
 
-/// The profile of a trace.
+/// Profile of a trace.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Profile {
     pub line_bytes: u32,
     pub sector_bytes: u32,
     /// Records read.
     pub records: u64,
-    /// Over all kernels.
+    /// Counts over all kernels.
     pub all: Part,
-    /// Launches of the same name together, in the order of their first.
+    /// Counts by kernel name, in order of first launch.
     pub kernels: Vec<Part>,
-    /// Static global memory instructions, the one with the most lines first.
+    /// Static global memory instructions, in order of decreasing number of lines.
     pub sites: Vec<Site>,
-    /// Address spaces that the trace touches.
+    /// Footprints of the touched address spaces.
     pub footprint: Vec<Footprint>,
     pub compulsory: Compulsory,
-    /// Of global lines.
+    /// Reuse of global lines.
     pub reuse: Reuse,
-    /// Of global lines.
+    /// Sharing of global lines.
     pub line_sharing: Sharing,
     pub spread: Spread,
 }
 
-/// Reads all records of a trace once and profiles them for this machine's channels. `progress` gets the number of
-/// records read, at intervals, and may stop the profile.
+/// Reads all records of a trace once and profiles them for this machine's channels. `progress`
+/// receives the number of records read, at intervals, and can stop the profile.
 ///
 /// # Errors
-/// If an option or the machine's address map is not valid, the trace is damaged, or `progress` stopped the profile.
+/// If an option or the machine's address map is invalid, the trace is damaged, or `progress`
+/// stopped the profile.
 pub fn profile(
     trace: &Trace,
     machine: &Machine,

@@ -1,4 +1,4 @@
-//! Counts by kernel, added up over all kernels.
+//! Counts by kernel, and their sum over all kernels.
 
 use super::dependences::{DependenceTally, Dependences};
 use super::intensity::Intensity;
@@ -7,14 +7,14 @@ use super::requests::{Access, Divergence, RequestTally};
 use super::spread::{ChannelSpread, Places, SpreadTally};
 use serde::Serialize;
 
-/// The profile of some launches.
+/// Profile of some launches.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Part {
-    /// Of the kernel; empty for all kernels together.
+    /// Name of the kernel; empty for all kernels together.
     pub name: String,
     pub launches: u64,
     pub mix: Mix,
-    /// Of loads, stores and atomics of global memory.
+    /// Divergence of loads, stores and atomics of global memory.
     pub divergence: Vec<Divergence>,
     pub spread: ChannelSpread,
     pub intensity: Intensity,
@@ -28,7 +28,7 @@ pub(super) struct PartTally {
     pub mix: MixTally,
     pub requests: [RequestTally; Access::ALL.len()],
     pub spread: SpreadTally,
-    /// Bytes of global memory that lanes request.
+    /// Bytes of global memory requested by lanes.
     pub requested_bytes: u64,
     pub dependences: DependenceTally,
 }

@@ -1,4 +1,4 @@
-//! Passes each record to the counters.
+//! Dispatches each record to the counters.
 
 use super::access::{Geometry, Lines, Pattern, Touched};
 use super::dependences::{Chains, Code};
@@ -31,17 +31,17 @@ pub(super) struct Profiler<'a> {
     records: u64,
     now: Now,
     lines: Lines,
-    /// By channel, the last instruction that had a line there.
+    /// Latest instruction with a line in each channel.
     channels: Vec<u64>,
 }
 
-/// The kernel and CTA being read.
+/// Current kernel and CTA.
 struct Now {
     part: usize,
     cta: u64,
     code: Code,
     statics: Vec<Option<Static>>,
-    /// By warp of the CTA.
+    /// Chains by warp of the CTA.
     chains: Vec<Chains>,
 }
 
@@ -88,7 +88,7 @@ impl<'a> Profiler<'a> {
         })
     }
 
-    /// The lines of a global access, one by one.
+    /// Counts the lines of a global access individually.
     fn count_lines(&mut self, access: Access) {
         let Now { part, cta, .. } = self.now;
         let spread = &mut self.parts[part].spread;
@@ -152,7 +152,7 @@ impl<'a> Profiler<'a> {
     }
 }
 
-/// Kernels by name, with their counts from the index, and the kernel of each launch.
+/// Returns the kernels by name, with their counts from the index, and the kernel of each launch.
 fn parts(trace: &Trace, places: &Places) -> (Vec<PartTally>, Vec<usize>) {
     let mut known: FxHashMap<&str, usize> = FxHashMap::default();
     let mut parts = Vec::new();

@@ -1,4 +1,4 @@
-//! All records of a trace, once, in the order that a profile states.
+//! Reads all records of a trace once, in the order documented by a profile.
 
 use super::{ProfileError, Progress};
 use std::ops::ControlFlow;
@@ -6,23 +6,23 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, sync_channel};
 use warpmem_trace::{Chunk, Instruction, Record, Trace, TraceError, WarpCursor};
 
-/// Chunks decompressed ahead of the one that is read.
+/// Number of chunks decompressed ahead.
 const AHEAD: usize = 2;
 
 /// Receives the records.
 pub(super) trait Visitor {
-    /// A launch begins.
+    /// Begins a launch.
     fn kernel(&mut self, kernel: usize, instructions: &[Instruction]);
-    /// A CTA with this many warps begins; the one before it has ended. Neighbours in launch order
-    /// have neighbouring numbers; numbers of different kernels are further apart.
+    /// Begins a CTA with this many warps, and ends the previous one. Neighbours in launch order
+    /// have consecutive numbers; numbers of different kernels are never consecutive.
     fn cta(&mut self, number: u64, warps: usize);
     fn record(&mut self, warp: usize, record: &Record);
 }
 
 type Chunks = Receiver<Result<Arc<Chunk>, TraceError>>;
 
-/// Kernel by kernel and CTA by CTA, in launch order; within a CTA round robin over the warps, a
-/// record each. A helper thread decompresses ahead; at most a few chunks are in memory.
+/// Reads kernel by kernel and CTA by CTA, in launch order; within a CTA round robin over the warps,
+/// one record each. A helper thread decompresses ahead; at most a few chunks are in memory.
 pub(super) fn read(
     trace: &Trace,
     visitor: &mut impl Visitor,
@@ -35,7 +35,7 @@ pub(super) fn read(
             let mut all = all.flat_map(|(number, kernel)| {
                 kernel.chunks.clone().map(move |chunk| (number, chunk))
             });
-            // The reader is gone if it had an error.
+            // The receiver is gone if the reader failed.
             let _ = all.try_for_each(|(kernel, chunk)| sender.send(trace.chunk(kernel, chunk)));
         });
         read_kernels(trace, &chunks, visitor, progress)
@@ -64,7 +64,7 @@ fn read_kernels(
     Ok(())
 }
 
-/// The number of its records.
+/// Reads a chunk, and returns the number of its records.
 fn read_chunk(
     chunk: &Arc<Chunk>,
     first_number: u64,

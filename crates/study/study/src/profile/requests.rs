@@ -5,7 +5,7 @@ use serde::Serialize;
 use warpmem_record::metrics::quotient;
 use warpmem_trace::Kind;
 
-/// Kinds of warp instructions that read or write global memory; divergence is counted for each.
+/// Kinds of warp instructions that access global memory; divergence is counted for each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Access {
@@ -19,7 +19,7 @@ pub enum Access {
 impl Access {
     pub const ALL: [Access; 3] = [Access::Load, Access::Store, Access::Atomic];
 
-    /// The access of a record with addresses; `None` for others.
+    /// Returns the access kind of a record with addresses; `None` for others.
     pub fn of(kind: Kind) -> Option<Access> {
         match kind {
             Kind::Load | Kind::AsyncCopy | Kind::Prefetch => Some(Access::Load),
@@ -39,7 +39,7 @@ impl Access {
     }
 }
 
-/// Small numbers and how often each occurred.
+/// Histogram of small numbers.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Counts(Vec<u64>);
 
@@ -65,7 +65,7 @@ impl Counts {
         self.0.iter().zip(0..).map(|(count, value): (_, u64)| count * value).sum()
     }
 
-    /// The smallest number that is not exceeded by at least this fraction of all.
+    /// Returns the smallest number that is at least as large as this fraction of all.
     fn quantile(&self, fraction: f64) -> Option<u32> {
         let rank = (fraction * self.count() as f64).ceil() as u64;
         let mut seen = 0;
@@ -95,44 +95,44 @@ pub struct Distribution {
     pub p50: Option<u32>,
     pub p95: Option<u32>,
     pub max: Option<u32>,
-    /// The numbers that occurred, ascending.
+    /// Numbers that occurred, ascending.
     pub histogram: Vec<Bin>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Bin {
     pub value: u32,
-    /// Warp instructions.
+    /// Number of warp instructions.
     pub count: u64,
 }
 
 /// Warp instructions by the pattern of their lanes' addresses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Patterns {
-    /// One active lane.
+    /// A single active lane.
     pub single_lane: u64,
     /// All lanes at one address.
     pub uniform: u64,
-    /// Neighbouring lanes access adjacent addresses, ascending or descending, by the lanes' numbers
-    /// or among the active lanes.
+    /// Neighbouring lanes at adjacent addresses, ascending or descending, by lane number or among
+    /// the active lanes.
     pub unit_stride: u64,
     /// Another constant stride per lane number, over three lanes or more.
     pub strided: u64,
-    /// Runs of adjacent or equal addresses, four lanes or more in the mean, as the rows of a
+    /// Runs of adjacent or equal addresses, on average four lanes or longer, such as the rows of a
     /// two-dimensional block.
     pub runs: u64,
     pub irregular: u64,
 }
 
-/// The divergence of one kind of access, over the warp instructions with an active lane.
+/// Divergence of one kind of access, over the warp instructions with an active lane.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Divergence {
     pub access: Access,
     /// Warp instructions with an active lane.
     pub instructions: u64,
-    /// Distinct lines of an instruction.
+    /// Distinct lines per instruction.
     pub lines: Distribution,
-    /// Distinct sectors of an instruction.
+    /// Distinct sectors per instruction.
     pub sectors: Distribution,
     pub patterns: Patterns,
 }
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_has_no_mean() {
+    fn empty_distributions_have_no_mean() {
         assert_eq!(Counts::default().distribution(), Distribution::default());
     }
 

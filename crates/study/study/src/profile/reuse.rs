@@ -1,41 +1,41 @@
-//! Reuse distances of lines, exact or from a sample, and the miss ratios that follow.
+//! Reuse distances of lines, exact or sampled, and the resulting miss ratios.
 //!
-//! The distance of an access is the number of other lines accessed since the last access to its
-//! line (Mattson et al. 1970). Of more lines than fit, a spatial sample is followed, and distances
-//! among its lines are scaled up (Waldspurger et al., "Efficient MRC Construction with SHARDS",
-//! FAST 2015).
+//! The distance of an access is the number of other lines accessed since the previous access to its
+//! line (Mattson et al. 1970). If there are more lines than fit, a spatial sample is tracked, and
+//! distances among its lines are scaled up (Waldspurger et al., "Efficient MRC Construction with
+//! SHARDS", FAST 2015).
 
 use super::sampled::{Sampled, hash};
 use super::stack::Positions;
 use serde::Serialize;
 use warpmem_record::metrics::quotient;
 
-/// The reuse of lines over a trace. An access is a distinct line of a warp instruction.
+/// Reuse of lines over a trace. An access is a distinct line of a warp instruction.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Reuse {
-    /// Accesses to lines that were followed; all, where every line was.
+    /// Accesses to tracked lines; all accesses if every line is tracked.
     pub followed_accesses: u64,
-    /// Lines per sampled line at the end; 1 = all lines, and every figure is exact.
+    /// Lines per sampled line at the end; 1 means all lines, and every figure is exact.
     pub lines_per_followed: u64,
-    /// First accesses to a line, of all accesses; null without any.
+    /// First accesses to a line, as a share of all accesses; null without accesses.
     pub cold_share: Option<f64>,
-    /// Accesses by distance, ascending; cold ones are in none.
+    /// Accesses by distance, ascending, excluding cold ones.
     pub histogram: Vec<ReuseBin>,
-    /// Miss ratios of caches of some sizes.
+    /// Miss ratios of caches of several sizes.
     pub caches: Vec<CacheMisses>,
 }
 
-/// Accesses whose distance is in a range.
+/// Accesses with a distance in a range.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct ReuseBin {
-    /// Lines; the next bin begins where this one ends.
+    /// Start of the range, lines; the next bin begins where this one ends.
     pub from: u64,
-    /// Lines, not included.
+    /// End of the range, lines, exclusive.
     pub to: u64,
-    /// Of all accesses, cold ones included.
+    /// Share of all accesses, including cold ones.
     pub share: f64,
-    /// The misses of a cache of `to` lines, of all accesses: of those further away and cold ones;
-    /// null where the sample is too coarse for so few lines.
+    /// Miss ratio of a cache of `to` lines: accesses with a larger distance and cold ones, as a
+    /// share of all; null if the sample is too coarse for so small a cache.
     pub miss_ratio: Option<f64>,
 }
 
@@ -43,16 +43,17 @@ pub struct ReuseBin {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct CacheMisses {
     pub bytes: u64,
-    /// Of all accesses; null without any, and where the sample is too coarse for a cache of so few
-    /// lines.
+    /// Share of all accesses; null without accesses, or if the sample is too coarse for so small a
+    /// cache.
     pub miss_ratio: Option<f64>,
-    /// Of the ratio; 0 where it is exact, null where there is none or too few accesses to tell.
+    /// Standard error of the ratio; 0 if exact, null if undefined or too few accesses were sampled.
     pub standard_error: Option<f64>,
 }
 
 impl Reuse {
-    /// Returns the smallest cache, in lines, whose misses are reported. Sampled distances are multiples of the lines per
-    /// sampled line: near that number, rounding would decide between hit and miss, which no standard error shows.
+    /// Returns the smallest cache, in lines, whose misses are reported. Sampled distances are
+    /// multiples of the lines per sampled line: near that number, rounding would decide between hit
+    /// and miss, which no standard error shows.
     pub fn least_cache_lines(&self) -> u64 {
         match self.lines_per_followed {
             1 => 0,
@@ -61,22 +62,22 @@ impl Reuse {
     }
 }
 
-/// Least ratio of a cache's lines to the lines per sampled line.
+/// Minimum ratio of a cache's lines to the lines per sampled line.
 const COARSEST: u64 = 8;
-/// Groups of lines whose spread gives the sampling error.
+/// Groups of lines whose spread yields the sampling error.
 const GROUPS: usize = 16;
-/// Bins for each power of two.
+/// Bins per power of two.
 const STEPS: usize = 4;
 
 pub(super) struct ReuseTally {
-    /// The position of each followed line's last access.
+    /// Position of each tracked line's latest access.
     last: Sampled<u32>,
     positions: Positions,
     next: usize,
     cold: u64,
     /// Estimated accesses by bin of their distance.
     bins: Vec<u64>,
-    /// Lines of each cache that is looked at.
+    /// Sizes of the examined caches, lines.
     caches: Vec<u64>,
     groups: Vec<Group>,
     followed: u64,
@@ -85,12 +86,12 @@ pub(super) struct ReuseTally {
 #[derive(Clone)]
 struct Group {
     accesses: u64,
-    /// By cache.
+    /// Misses by cache.
     misses: Vec<u64>,
 }
 
 impl ReuseTally {
-    /// Follows at most `limit` lines. `caches` are sizes in lines.
+    /// Makes a tally that tracks at most `limit` lines. `caches` are sizes in lines.
     pub fn new(limit: usize, caches: Vec<u64>) -> ReuseTally {
         ReuseTally {
             last: Sampled::new(limit),
@@ -128,7 +129,7 @@ impl ReuseTally {
         }
     }
 
-    /// An access of `weight` accesses, with no distance if it is the line's first.
+    /// Counts an access that represents `weight` accesses; no distance if it is the line's first.
     fn count(&mut self, line: u64, distance: Option<u64>, weight: u64) {
         let group = &mut self.groups[hash(line) as usize % GROUPS];
         group.accesses += weight;
@@ -146,7 +147,7 @@ impl ReuseTally {
         self.bins[bin] += weight;
     }
 
-    /// Moves the taken positions to the front, in their order.
+    /// Moves the occupied positions to the front, preserving their order.
     fn compact(&mut self) {
         for position in self.last.values_mut() {
             *position = self.positions.before(*position as usize) as u32;
@@ -188,9 +189,9 @@ impl ReuseTally {
         quotient(misses, accesses)
     }
 
-    /// Of a ratio of sums over groups of lines, from how far the groups are from it (Cochran,
-    /// Sampling Techniques, 1977, section 6.4), times the share of the lines that the sample leaves
-    /// out.
+    /// Returns the standard error of a ratio of sums over groups of lines, from the deviation of
+    /// the groups (Cochran, Sampling Techniques, 1977, section 6.4), times the fraction of the
+    /// lines outside the sample.
     fn standard_error(&self, cache: usize, ratio: f64) -> Option<f64> {
         if self.last.is_exact() {
             return Some(0.0);
@@ -205,7 +206,7 @@ impl ReuseTally {
     }
 }
 
-/// Least number of lines whose positions are kept, so that compaction is rare.
+/// Minimum number of lines whose positions are kept, so that compaction is rare.
 const WORD_AT_LEAST: usize = 64;
 
 /// Returns the bin of a distance: exact below [`STEPS`], then [`STEPS`] bins for each power of two.
@@ -217,7 +218,7 @@ fn bin_of(distance: u64) -> usize {
     STEPS * shift as usize + (distance >> shift) as usize
 }
 
-/// The least distance of a bin.
+/// Returns the smallest distance of a bin.
 fn start_of(bin: usize) -> u64 {
     if bin < 2 * STEPS {
         return bin as u64;
@@ -232,7 +233,7 @@ mod tests {
     use proptest::prelude::*;
     use warpmem_support::random::Random;
 
-    /// The definition itself: lines between two accesses, counted.
+    /// Counts the lines between two accesses, by definition.
     fn distances(accesses: &[u64]) -> Vec<Option<u64>> {
         let mut stack: Vec<u64> = Vec::new();
         let of = |&line: &u64| {
@@ -253,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn a_b_c_a_a_c_by_hand() {
+    fn reuse_of_a_b_c_a_a_c_by_hand() {
         // Distances: cold, cold, cold, 2, 0, 1.
         let reuse = followed(&[1, 2, 3, 1, 1, 3], 100, &[1, 2, 3]);
         assert_eq!((reuse.followed_accesses, reuse.lines_per_followed), (6, 1));
@@ -270,14 +271,14 @@ mod tests {
     }
 
     #[test]
-    fn nothing_has_no_ratio() {
+    fn empty_traces_have_no_miss_ratio() {
         let reuse = followed(&[], 100, &[1]);
         assert_eq!((reuse.cold_share, reuse.caches[0].miss_ratio), (None, None));
         assert_eq!(reuse.caches[0].standard_error, None);
     }
 
     #[test]
-    fn bins_meet_and_hold_what_falls_in_them() {
+    fn bins_are_contiguous_and_contain_their_distances() {
         for distance in (0..5000).chain([1 << 40, (1 << 40) - 1]) {
             let bin = bin_of(distance);
             assert!((start_of(bin)..start_of(bin + 1)).contains(&distance), "{distance}");
@@ -286,9 +287,9 @@ mod tests {
     }
 
     proptest! {
-        /// Also where positions are moved to the front many times.
+        /// Positions are compacted many times.
         #[test]
-        fn distances_are_those_of_the_definition(
+        fn distances_match_the_definition(
             accesses in prop::collection::vec(0u64..40, 0..1200), size in 1u64..50,
         ) {
             let expected = distances(&accesses);
@@ -305,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cache_that_is_small_for_the_sample_has_no_ratio() {
+    fn caches_too_small_for_the_sample_have_no_ratio() {
         let accesses: Vec<u64> = (0..3).flat_map(|_| 0..4096).collect();
         let reuse = followed(&accesses, 600, &[8, 63, 64, 4095]);
         assert_eq!((reuse.lines_per_followed, reuse.least_cache_lines()), (8, 64));
@@ -320,10 +321,10 @@ mod tests {
         assert_eq!((exact.caches[0].miss_ratio, exact.least_cache_lines()), (Some(1.0), 0));
     }
 
-    /// Skewed accesses to 20,000 lines, of which at most 2000 are followed: within 3 standard
-    /// errors at every size.
+    /// Skewed accesses to 20,000 lines, at most 2000 of them tracked: within 3 standard errors at
+    /// every size.
     #[test]
-    fn a_sample_is_as_near_as_it_says() {
+    fn sampled_ratios_are_within_their_standard_errors() {
         let mut random = Random::new(5);
         let accesses: Vec<u64> = (0..200_000)
             .map(|_| {

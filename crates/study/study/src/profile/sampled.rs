@@ -1,4 +1,4 @@
-//! Tables of bounded size: if there are more keys than fit, they keep those with a small hash.
+//! Tables of bounded size that keep the keys with a small hash.
 
 use rustc_hash::FxHashMap;
 use serde::Serialize;
@@ -9,12 +9,12 @@ use warpmem_support::random::mixed;
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Estimate {
     pub value: u64,
-    /// In the unit of the value; 0 if the value is exact.
+    /// Standard error in the unit of the value; 0 if the value is exact.
     pub standard_error: f64,
 }
 
 impl Estimate {
-    /// The same in another unit, with this many of it per counted thing.
+    /// Converts the estimate to another unit, `unit` of which correspond to one counted item.
     pub(super) fn times(self, unit: u32) -> Estimate {
         Estimate {
             value: self.value.saturating_mul(unit.into()),
@@ -26,15 +26,16 @@ impl Estimate {
 /// Values by key. Only the hash of a key decides whether it is kept, so the kept keys are a uniform
 /// sample of all keys, independent of their accesses (spatial sampling: Waldspurger et al., SHARDS,
 /// FAST 2015). The sampling rate begins at 1 and is halved whenever more than `limit` keys are
-/// kept. The value of a kept key is the same as if the final rate had been used from the beginning.
+/// kept. The value of a kept key is the same as if the final rate had applied from the beginning.
 pub(super) struct Sampled<T> {
     values: FxHashMap<u64, T>,
     limit: usize,
-    /// One key of 2^shift is kept.
+    /// Log2 of the keys per kept key.
     shift: u32,
 }
 
-/// SplitMix64's output function: a bijection whose high bits depend on all of the key's.
+/// Hashes a key with SplitMix64's output function, a bijection whose high bits depend on every bit
+/// of the key.
 pub(super) fn hash(key: u64) -> u64 {
     mixed(key.wrapping_add(0x9e37_79b9_7f4a_7c15))
 }
@@ -44,17 +45,17 @@ impl<T> Sampled<T> {
         Sampled { values: FxHashMap::default(), limit: limit.max(1), shift: 0 }
     }
 
-    /// Whether a key is in the sample.
+    /// Returns whether a key is in the sample.
     pub fn keeps(&self, key: u64) -> bool {
         self.shift == 0 || hash(key) >> (u64::BITS - self.shift) == 0
     }
 
-    /// Whether every key is kept.
+    /// Returns whether every key is kept.
     pub fn is_exact(&self) -> bool {
         self.shift == 0
     }
 
-    /// Keys that one kept key represents.
+    /// Returns the number of keys represented by a kept key.
     pub fn weight(&self) -> u64 {
         1 << self.shift
     }
@@ -75,7 +76,7 @@ impl<T> Sampled<T> {
         self.values.iter().map(|(&key, value)| (key, value))
     }
 
-    /// The value of a kept key; created (`true`) if there is none.
+    /// Returns the value of a kept key, and whether it was created.
     pub fn entry(&mut self, key: u64, new: impl FnOnce() -> T) -> (&mut T, bool) {
         match self.values.entry(key) {
             Entry::Occupied(known) => (known.into_mut(), false),
@@ -98,8 +99,8 @@ impl<T> Sampled<T> {
         }
     }
 
-    /// The sum of `of` over all keys: the Horvitz-Thompson estimate for independently kept keys,
-    /// with the square root of its estimated variance.
+    /// Estimates the sum of `of` over all keys: the Horvitz-Thompson estimate for independently
+    /// kept keys, with the square root of its estimated variance.
     pub fn sum(&self, of: impl Fn(&T) -> u64) -> Estimate {
         let weight = self.weight();
         let (mut sum, mut squares) = (0u64, 0.0);
@@ -128,19 +129,19 @@ mod tests {
     }
 
     #[test]
-    fn what_fits_is_counted() {
+    fn small_tables_are_exact() {
         let table = table(100, 100);
         assert!(table.is_exact());
         assert_eq!(table.sum(|&value| value), Estimate { value: 1000, standard_error: 0.0 });
     }
 
     #[test]
-    fn of_more_a_sample_is_kept() {
+    fn large_tables_keep_a_sample() {
         let table = table(1000, 100_000);
         assert_eq!(table.weight(), 128, "100,000 / 64 would not fit");
         assert!(table.len() <= 1000 && table.iter().all(|(key, _)| table.keeps(key)));
         let keys = table.sum(|_| 1);
-        // 781 keys in the mean: sqrt(781 (1 - 1/128)) of them is 28, which stand for 3560.
+        // On average 781 keys are kept: sqrt(781 (1 - 1/128)) is 28 keys, which represent 3560.
         assert!((keys.standard_error - 3560.0).abs() < 200.0, "{keys:?}");
         assert!((keys.value as f64 - 100_000.0).abs() < 3.0 * keys.standard_error, "{keys:?}");
         let tenfold = table.sum(|&value| value);
@@ -157,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn those_that_go_are_told() {
+    fn dropped_values_are_reported() {
         let mut table = Sampled::new(3);
         let mut gone = Vec::new();
         for key in 0..64u64 {

@@ -1,18 +1,18 @@
-//! Which lines and rows the CTAs of a kernel share.
+//! Sharing of lines and rows among the CTAs of a kernel.
 
 use super::sampled::Sampled;
 use serde::Serialize;
 use warpmem_record::metrics::quotient;
 
-/// The CTAs that use something, added in ascending order.
+/// CTAs that use an item, added in ascending order.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Users {
     ctas: u32,
-    /// CTAs whose predecessor or successor uses it too.
+    /// CTAs whose predecessor or successor uses the item too.
     consecutive: u32,
-    /// The last CTA; CTAs of different kernels never have consecutive numbers.
+    /// Latest CTA; CTAs of different kernels never have consecutive numbers.
     latest: u64,
-    /// Whether the last CTA is counted as consecutive.
+    /// Whether the latest CTA is counted as consecutive.
     is_counted: bool,
 }
 
@@ -33,45 +33,46 @@ impl Users {
     }
 }
 
-/// Something that CTAs use, and how often.
+/// An item used by CTAs, and its number of accesses.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Used {
     pub by: Users,
     pub accesses: u64,
 }
 
-/// How CTAs share lines or rows. CTAs of different kernels are different CTAs. All accesses of the
+/// Sharing of lines or rows among CTAs. CTAs of different kernels are distinct. All accesses of the
 /// trace count, including those that caches would keep from DRAM.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Sharing {
-    /// One in this many lines or rows was kept, and the figures are those of the kept ones; 1: all.
+    /// Sampling: one in this many lines or rows was kept, and the figures describe the kept ones; 1
+    /// means all.
     pub all_per_kept: u64,
-    /// By number of CTAs: 1, 2, 3 to 4, 5 to 8, …; up to the largest that occurs.
+    /// Bins by number of CTAs: 1, 2, 3 to 4, 5 to 8, …; up to the largest that occurs.
     pub by_ctas: Vec<SharedBin>,
-    /// Share of all that two or more CTAs use; null without any.
+    /// Share of items used by two or more CTAs; null without items.
     pub shared_share: Option<f64>,
-    /// Accesses to those, of all accesses; null without any.
+    /// Share of accesses that go to shared items; null without accesses.
     pub shared_access_share: Option<f64>,
-    /// CTAs, mean over all.
+    /// Mean number of CTAs per item.
     pub mean_ctas: Option<f64>,
-    /// Of the CTAs that use a line or row, the fraction whose predecessor or successor uses it too;
-    /// mean over all, 0 for one that a single CTA uses (Jog et al., ASPLOS 2013, Table 4).
+    /// Fraction of an item's CTAs whose predecessor or successor uses it too; mean over all items,
+    /// 0 for an item used by a single CTA (Jog et al., ASPLOS 2013, Table 4).
     pub consecutive_share: Option<f64>,
 }
 
-/// The lines or rows used by this many CTAs.
+/// Lines or rows used by a range of numbers of CTAs.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct SharedBin {
     pub from_ctas: u64,
-    /// Included.
+    /// End of the range, inclusive.
     pub to_ctas: u64,
-    /// Of all lines or rows.
+    /// Share of all lines or rows.
     pub share: f64,
-    /// Of all accesses.
+    /// Share of all accesses.
     pub access_share: f64,
 }
 
-/// The shares over a table; if it is a sample, those of the sample.
+/// Computes the shares over a table; of a sample, the shares of the sample.
 pub(super) fn sharing<T>(table: &Sampled<T>, used: impl Fn(&T) -> Used) -> Sharing {
     let (mut bins, mut ctas, mut consecutive) = (Vec::<(u64, u64)>::new(), 0, 0.0);
     for Used { by, accesses } in table.values().map(used) {
@@ -131,8 +132,8 @@ mod tests {
     #[test]
     fn shares_by_hand() {
         let mut table = Sampled::new(10);
-        // One line of one CTA, one of two neighbours, one of three of which two are neighbours, one
-        // of five apart.
+        // One line used by one CTA, one by two neighbours, one by three CTAs of which two are
+        // neighbours, one by five scattered CTAs.
         let all: [&[u64]; 4] = [&[7], &[1, 2, 2], &[4, 5, 8], &[0, 2, 4, 6, 8]];
         for (key, ctas) in all.into_iter().enumerate() {
             table.entry(key as u64, || used(ctas));
@@ -160,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sample_says_that_it_is_one() {
+    fn samples_are_marked_as_such() {
         let mut table = Sampled::new(10);
         for key in 0..40 {
             table.entry(key, || used(&[1, 2]));
@@ -173,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_shared_where_nothing_is_used() {
+    fn unused_lines_have_no_sharing() {
         let sharing = sharing(&Sampled::new(10), |&used: &Used| used);
         assert_eq!((sharing.shared_share, sharing.mean_ctas), (None, None));
         assert_eq!((sharing.consecutive_share, sharing.by_ctas), (None, vec![]));

@@ -1,15 +1,15 @@
-//! Static memory instructions: each place in the code, over all its executions.
+//! Static memory instructions, each aggregated over its executions.
 
 use super::requests::Access;
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 use warpmem_record::metrics::quotient;
 
-/// A global memory instruction of the code, over its executions with an active lane.
+/// A static global memory instruction, over its executions with an active lane.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Site {
     pub kernel: String,
-    /// Bytes from the start of the kernel.
+    /// Offset from the start of the kernel, bytes.
     pub pc: u64,
     pub access: Access,
     pub executions: u64,
@@ -17,9 +17,9 @@ pub struct Site {
     pub lines: u64,
     pub mean_lines: Option<f64>,
     pub max_lines: u32,
-    /// Distinct sectors of an execution.
+    /// Mean number of distinct sectors per execution.
     pub mean_sectors: Option<f64>,
-    /// Active lanes of an execution.
+    /// Mean number of active lanes per execution.
     pub mean_lanes: Option<f64>,
 }
 
@@ -42,7 +42,7 @@ impl SiteTally {
     }
 }
 
-/// The position of an instruction: the group of its kernel, and its index there.
+/// Key of an instruction: the group of its kernel, its PC, and its access kind.
 type Place = (usize, u64, Access);
 
 /// All sites, numbered in the order of their first execution.
@@ -54,7 +54,7 @@ pub(super) struct Sites {
 }
 
 impl Sites {
-    /// The number of a site.
+    /// Returns the number of a site.
     pub fn number(&mut self, group: usize, pc: u64, access: Access) -> usize {
         let place = (group, pc, access);
         *self.numbers.entry(place).or_insert_with(|| {

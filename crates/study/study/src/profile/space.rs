@@ -3,8 +3,8 @@
 use serde::Serialize;
 use warpmem_trace::Space;
 
-/// An address space whose lines are counted. Shared memory is not counted: each CTA has its own,
-/// even if others of its cluster access it.
+/// An address space whose lines are counted. Shared memory is not counted: it is private to each
+/// CTA, even if other CTAs of the cluster access it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum MemorySpace {

@@ -1,4 +1,4 @@
-//! How accesses spread over a machine's DRAM channels, banks and rows, by its address map.
+//! Spread of accesses over a machine's DRAM channels, banks and rows, according to its address map.
 
 use super::access::Geometry;
 use super::footprint::Line;
@@ -9,8 +9,8 @@ use warpmem_machine::{Machine, MachineError};
 use warpmem_record::metrics::quotient;
 use warpmem_sim::{AddressMap, Location};
 
-/// How evenly something is spread over channels or banks. If a sample is kept, each kept key is
-/// weighted by the number it represents, and all values are estimates.
+/// Evenness of a distribution over channels or banks. In a sample, each kept key is weighted by the
+/// number of keys that it represents, and all values are estimates.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Evenness {
     pub min: u64,
@@ -18,15 +18,15 @@ pub struct Evenness {
     pub max: u64,
     /// Standard deviation over mean, without the contribution of sampling; null if all are 0.
     pub coefficient_of_variation: Option<f64>,
-    /// Entropy of the shares over that of equal shares: 1 if all are equal, 0 if all is in one;
-    /// null if all are 0 or there is only one.
+    /// Entropy of the shares relative to equal shares: 1 if all are equal, 0 if everything is in
+    /// one; null if all are 0 or there is only one.
     pub entropy_share: Option<f64>,
 }
 
 impl Evenness {
-    /// From counts of keys that represent `weight` keys each. The count of a sample is binomial:
-    /// its variance is its mean times the fraction that is left out. Over n counts, sampling adds
-    /// (n - 1) / n of that to the variance about their common mean.
+    /// Computes the evenness of counts of keys that represent `weight` keys each. A sampled count
+    /// is binomial: its variance is its mean times the fraction outside the sample. Over n counts,
+    /// sampling adds (n - 1) / n of that to the variance about their common mean.
     fn of(counts: &[u64], weight: u64) -> Evenness {
         let (n, sum) = (counts.len() as f64, counts.iter().sum::<u64>() as f64);
         let mean = sum / n.max(1.0);
@@ -46,43 +46,43 @@ impl Evenness {
 }
 
 /// Global accesses of some kernels on the machine. An access is a distinct line of a warp
-/// instruction, where its first byte is.
+/// instruction, located by its first byte.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ChannelSpread {
     pub accesses: u64,
-    /// By channel.
+    /// Accesses by channel.
     pub accesses_per_channel: Vec<u64>,
-    /// Accesses over channels.
+    /// Evenness of accesses over channels.
     pub channels: Evenness,
-    /// Accesses over all channels' banks.
+    /// Evenness of accesses over all channels' banks.
     pub banks: Evenness,
-    /// Different channels of a warp instruction, mean over those with several lines.
+    /// Distinct channels per warp instruction, mean over those with several lines.
     pub channels_per_divergent_instruction: Option<f64>,
 }
 
-/// The whole trace's global lines and rows on the machine.
+/// Global lines and rows of the whole trace on the machine.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Spread {
     pub machine: String,
-    /// One in this many lines was kept, and counts of lines are estimates; 1: all were kept, and
-    /// they are exact.
+    /// Sampling: one in this many lines was kept, and line counts are estimates; 1 means all, and
+    /// counts are exact.
     pub lines_per_kept: u64,
     /// Distinct lines by channel.
     pub lines_per_channel: Vec<u64>,
-    /// Distinct lines over channels.
+    /// Evenness of distinct lines over channels.
     pub line_channels: Evenness,
-    /// Distinct lines over all channels' banks.
+    /// Evenness of distinct lines over all channels' banks.
     pub line_banks: Evenness,
     /// Distinct DRAM rows.
     pub rows: Estimate,
     /// Mean number of accesses to a row of a bank before an access to another row of that bank, in
-    /// the order in which the trace is read: without caches, and with one CTA at a time.
+    /// the order in which the trace is read: without caches, one CTA at a time.
     pub accesses_per_row_visit: Option<f64>,
-    /// Rows by the CTAs that touch them.
+    /// Sharing of rows among CTAs.
     pub row_sharing: Sharing,
 }
 
-/// Where a machine places lines.
+/// Mapping of lines to a machine's banks.
 pub(super) struct Places {
     map: AddressMap,
     geometry: Geometry,
@@ -101,7 +101,7 @@ impl Places {
         self.map.locate(self.geometry.address(line))
     }
 
-    /// Its number over all banks.
+    /// Returns the number of the bank over all channels.
     pub fn bank(&self, place: &Location) -> usize {
         place.channel.index() * self.banks + place.bank.index()
     }
@@ -129,7 +129,7 @@ impl SpreadTally {
         self.by_bank[bank] += 1;
     }
 
-    /// Counts an instruction with several lines that goes to this many channels.
+    /// Counts an instruction with several lines that accesses `channels` channels.
     pub fn divergent(&mut self, channels: u32) {
         self.divergent += 1;
         self.channels += u64::from(channels);
@@ -153,10 +153,10 @@ impl SpreadTally {
     }
 }
 
-/// The rows that are accessed, and by which CTAs.
+/// Accessed rows, and the CTAs that access them.
 pub(super) struct RowTally {
     rows: Sampled<Used>,
-    /// The row of the last access to each bank.
+    /// Row of the latest access to each bank.
     open: Vec<Option<u32>>,
     accesses: u64,
     visits: u64,
@@ -183,7 +183,7 @@ impl RowTally {
         }
     }
 
-    /// With the lines that were touched.
+    /// Computes the figures, together with the touched lines.
     pub fn figures(&self, machine: &Machine, places: &Places, lines: &Sampled<Line>) -> Spread {
         let mut by_bank = vec![0; self.open.len()];
         for (line, _) in lines.iter() {
@@ -228,7 +228,7 @@ mod tests {
 
     #[test]
     fn sampled_counts_are_scaled_and_smoothed() {
-        // Mean 10; variance 16, of which 10 (1 - 1/4) (1 - 1/2) are the sample's.
+        // Mean 10; variance 16, of which 10 (1 - 1/4) (1 - 1/2) is due to sampling.
         let counts = [6, 14];
         let sampled = Evenness::of(&counts, 4);
         assert_eq!((sampled.min, sampled.mean, sampled.max), (24, 40.0, 56));
@@ -262,7 +262,7 @@ mod tests {
         assert_eq!(counts.iter().sum::<u64>(), lines.len() as u64);
     }
 
-    /// Two channels interleaved by 256 bytes; two banks per channel would be enough.
+    /// Maps two channels interleaved by 256 bytes; two banks per channel would suffice.
     fn places() -> (Machine, Places) {
         let machine = machine(&["dram.address.interleave_bytes=256"]);
         let places = Places::new(&machine, Geometry::new(&Options::default())).unwrap();
@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_lie_where_the_machine_has_them() {
+    fn lines_follow_the_machines_address_map() {
         let (_, places) = places();
         let map = &places.map;
         for line in [0u64, 1, 2, 3, 1000, 12_345_678] {
@@ -306,7 +306,7 @@ mod tests {
         assert_eq!(figures.rows, Estimate { value: 3, standard_error: 0.0 });
         assert_eq!(figures.accesses_per_row_visit, Some(7.0 / 4.0));
         assert_eq!(figures.row_sharing.mean_ctas, Some(5.0 / 3.0));
-        // Row 7 of bank 0 is of neighbours, row 7 of bank 1 of CTAs 0 and 3.
+        // Row 7 of bank 0 is shared by neighbours, row 7 of bank 1 by CTAs 0 and 3.
         assert_eq!(figures.row_sharing.consecutive_share, Some(1.0 / 3.0));
         assert_eq!(figures.lines_per_channel, [2, 1], "lines 0 and 1 lie side by side");
     }

@@ -1,11 +1,11 @@
-//! An order-statistics structure over a growing sequence of positions: which are taken, and how
-//! many taken ones follow a position.
+//! An order-statistics structure over a growing sequence of positions: which are occupied, and how
+//! many occupied ones follow a position.
 
-/// Positions of one word of the bitmap.
+/// Positions per word of the bitmap.
 const WORD: usize = u64::BITS as usize;
 
-/// Taken positions: a bitmap, and a binary indexed tree (Fenwick 1994) over the number of ones in
-/// its words.
+/// Occupied positions: a bitmap, and a binary indexed tree (Fenwick 1994) over the number of ones
+/// in its words.
 pub(super) struct Positions {
     words: Vec<u64>,
     tree: Vec<u32>,
@@ -13,7 +13,7 @@ pub(super) struct Positions {
 }
 
 impl Positions {
-    /// At least this many positions, the first `taken` of which are taken.
+    /// Makes at least `positions` positions, the first `taken` of which are occupied.
     pub fn new(positions: usize, taken: usize) -> Positions {
         let words = positions.div_ceil(WORD);
         let mut empty = Positions { words: vec![0; words], tree: vec![0; words + 1], taken: 0 };
@@ -25,21 +25,21 @@ impl Positions {
         self.words.len() * WORD
     }
 
-    /// Takes a free position.
+    /// Occupies a free position.
     pub fn take(&mut self, position: usize) {
         self.words[position / WORD] |= 1 << (position % WORD);
         self.update(position / WORD, 1);
         self.taken += 1;
     }
 
-    /// Frees a taken position.
+    /// Frees an occupied position.
     pub fn free(&mut self, position: usize) {
         self.words[position / WORD] &= !(1 << (position % WORD));
         self.update(position / WORD, u32::MAX);
         self.taken -= 1;
     }
 
-    /// Taken positions before this one.
+    /// Counts the occupied positions before this one.
     pub fn before(&self, position: usize) -> usize {
         let (word, bit) = (position / WORD, position % WORD);
         let within = (self.words[word] & ((1 << bit) - 1)).count_ones();
@@ -51,7 +51,7 @@ impl Positions {
         sum as usize
     }
 
-    /// Taken positions after this one, which is taken.
+    /// Counts the occupied positions after this one, which is occupied.
     pub fn behind(&self, position: usize) -> usize {
         self.taken - self.before(position) - 1
     }
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn lengths_are_whole_words() {
+    fn bitmap_lengths_are_whole_words() {
         assert_eq!(Positions::new(65, 0).len(), 128);
     }
 }

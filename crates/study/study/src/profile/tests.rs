@@ -24,7 +24,7 @@ fn fp(class: OpClass) -> Step {
     compute(class, &[])
 }
 
-/// A warp with accesses of several kinds.
+/// Profiles a warp with accesses of several kinds.
 fn divergent() -> Profile {
     let one = vec![
         load(&lanes(0, 4)),
@@ -59,8 +59,8 @@ fn divergence_by_hand() {
     assert_eq!(atomics.patterns, Patterns { uniform: 1, ..Patterns::default() });
 }
 
-/// The profile of one load of 4 bytes a lane under a mask, after compute instructions of which so
-/// many lanes are active, through the writer and the reader.
+/// Profiles a load of 4 bytes per lane under a mask, after compute instructions with the given
+/// active lanes, through the writer and the reader.
 fn of_load(mask: u32, addresses: &[u64], compute: &[(OpClass, u32)]) -> Profile {
     let Step::Record { mut instruction, .. } = load(addresses) else { panic!("a record") };
     let mut lanes = [0; OpClass::COUNT];
@@ -87,8 +87,8 @@ fn of_load(mask: u32, addresses: &[u64], compute: &[(OpClass, u32)]) -> Profile 
     profile(&trace, &machine(&[]), &Options::default(), go_on).unwrap()
 }
 
-/// The reader says that distances are constant where they are so among the active lanes, and two
-/// always are.
+/// The reader reports a constant stride if it is constant among the active lanes, as it always is
+/// for two.
 #[test]
 fn patterns_of_lanes_with_gaps() {
     let apart = |bytes: u64| (0..16).map(|index| 4096 + bytes * index).collect::<Vec<u64>>();
@@ -121,7 +121,7 @@ fn patterns_of_lanes_with_gaps() {
 fn the_mix_counts_lanes() {
     let Part { mix, intensity, .. } = divergent().all;
     assert_eq!(mix.warp_instructions, 9);
-    // Three full loads and stores, three of compute, one lane, two and two.
+    // Three full loads and stores, three compute instructions; one lane, two and two.
     assert_eq!(mix.mean_lanes, Some((3.0 * 32.0 + 3.0 * 32.0 + 1.0 + 2.0 + 2.0) / 9.0));
     let kinds: Vec<_> =
         mix.kinds.iter().map(|kind| (kind.name.as_str(), kind.warp_instructions)).collect();
@@ -160,11 +160,11 @@ fn branches_are_left_out_of_the_mean_of_lanes() {
 fn the_footprint_is_of_distinct_lines() {
     let profile = divergent();
     let [global] = &profile.footprint[..] else { panic!("shared memory has no lines") };
-    // Lines 0 to 31, of which 0 and 1 are written too and 4 is changed; and line 32.
+    // Lines 0 to 31, of which 0 and 1 are also written and 4 is modified; and line 32.
     let counts = [global.lines, global.read_only_lines, global.written_lines, global.both_lines];
     assert_eq!(counts.map(|count| count.value), [33, 30, 0, 3]);
     assert_eq!((global.small_pages.value, global.large_pages.value), (2, 1));
-    // All of line 0, half of line 1, a word of each other.
+    // All of line 0, half of line 1, a word of each other line.
     assert_eq!(global.bytes.value, 128 + 64 + 31 * 4);
     assert_eq!(global.sectors.value, 4 + 2 + 31);
     assert_eq!(profile.compulsory.line_bytes, Estimate { value: 33 * 128, standard_error: 0.0 });
@@ -173,7 +173,7 @@ fn the_footprint_is_of_distinct_lines() {
 }
 
 #[test]
-fn warps_take_turns_and_ctas_do_not() {
+fn warps_are_read_round_robin_and_ctas_in_sequence() {
     // Line by line: CTA 0 has a b a b (round robin over its warps), CTA 1 c c.
     let warp = |line: u64| vec![load(&[128 * line]), load(&[128 * line])];
     let profile = of(&[kernel(vec![vec![warp(0), warp(1)], vec![warp(2)]])]);
@@ -203,8 +203,8 @@ fn ctas_of_different_kernels_are_no_neighbours() {
 }
 
 #[test]
-fn channels_of_an_instruction_are_different_ones() {
-    // Of two channels by the machine's map: lines 0 and 1 lie in one, line 2 in the other.
+fn channels_of_an_instruction_are_distinct() {
+    // Two channels by the machine's map: lines 0 and 1 in one, line 2 in the other.
     let profile = of(&[kernel(vec![vec![vec![load(&[0, 128]), load(&[0, 256]), load(&[0])]]])]);
     let spread = &profile.all.spread;
     assert_eq!(spread.channels_per_divergent_instruction, Some(1.5));
@@ -317,7 +317,7 @@ fn uncounted_figures_have_no_number() {
 }
 
 #[test]
-fn a_profile_can_be_broken_off_and_refuses_bad_sizes() {
+fn a_profile_can_be_stopped_and_refuses_invalid_sizes() {
     let trace = trace(&[kernel(vec![vec![vec![load(&[0])]], vec![vec![load(&[0])]]])]);
     let machine = machine(&[]);
     let mut told = Vec::new();

@@ -1,4 +1,4 @@
-//! Published results of a paper, and how ours are compared with them.
+//! Published results of a paper, and the rules for comparing ours with them.
 
 use super::Paper;
 use serde::Deserialize;
@@ -9,39 +9,39 @@ use std::collections::BTreeMap;
 #[serde(deny_unknown_fields)]
 pub struct Claim {
     pub what: String,
-    /// Where the paper has it.
+    /// Place in the paper.
     pub source: String,
-    /// As it is shown: a change in %, a share in %, a multiple, or a value.
+    /// Published number as displayed: a change in %, a share in %, a multiple, or a value.
     #[serde(default)]
     pub published: Option<f64>,
-    /// Instead of the number, if the paper only gives a range, a rule or a direction.
+    /// Text in place of the number, if the paper gives only a range, a rule or a direction.
     #[serde(default)]
     pub text: Option<String>,
     #[serde(default)]
     pub shown: Shown,
-    /// Of values.
+    /// Unit of values.
     #[serde(default)]
     pub unit: String,
     #[serde(default)]
     pub direction: Direction,
-    /// Why the two are not exactly the same quantity.
+    /// Reason why the two quantities are not exactly the same.
     #[serde(default)]
     pub note: Option<String>,
     pub ours: Ours,
 }
 
-/// How a number is shown.
+/// Display form of a number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Shown {
-    /// A ratio as its distance from 1, in %.
+    /// A ratio as its distance from 1, %.
     #[default]
     Change,
-    /// A fraction or a ratio, in %.
+    /// A fraction or a ratio, %.
     Percent,
     /// A ratio.
     Times,
-    /// As it is.
+    /// The value itself.
     Value,
 }
 
@@ -56,16 +56,16 @@ impl Shown {
     }
 }
 
-/// When ours agrees with what was published, both as they are shown.
+/// Rule for agreement of our number with the published one, both as displayed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Direction {
-    /// A change of the same sign. Values that are not changes are not judged: other workloads have
-    /// other values.
+    /// A change of the same sign. Values that are not changes are not judged, because other
+    /// workloads have other values.
     #[default]
     Sign,
-    /// A change upwards or downwards, whatever the number; of a share in % or a multiple, above or
-    /// below 1.
+    /// A change upwards or downwards, regardless of the number; for a share in % or a multiple,
+    /// above or below 1.
     Up,
     Down,
     /// No change downwards.
@@ -77,31 +77,31 @@ pub enum Direction {
     Within(f64),
 }
 
-/// How our number is computed.
+/// Rule for computing our number.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Ours {
     Runs(Runs),
     Best(Best),
-    /// How many workloads there are in each class, by their measured runs.
+    /// Number of workloads in each class, by their measured runs.
     Classes(Vec<String>),
-    /// DRAM efficiency of a standalone channel.
+    /// DRAM efficiency of a stand-alone channel.
     Stream(Streamed),
     Bits(Bits),
-    /// Why it cannot be computed.
+    /// Reason why it cannot be computed.
     Nothing(String),
 }
 
-/// A mean over workloads of a metric of runs.
+/// Mean over workloads of a metric of runs.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Runs {
-    /// Configuration whose metric it is.
+    /// Configuration that provides the metric.
     pub of: String,
-    /// Configuration that it is divided by, of the same workload.
+    /// Configuration that it is divided by, on the same workload.
     #[serde(default)]
     pub over: Option<String>,
-    /// Other configurations of the same workload, by the names that `value` has for them.
+    /// Other configurations of the same workload, by their names in `value`.
     #[serde(default)]
     pub with: BTreeMap<String, String>,
     /// SQL expression over the columns of `runs`, and over `counter_NAME`, sums of
@@ -109,8 +109,8 @@ pub struct Runs {
     #[serde(default = "ipc")]
     pub metric: String,
     /// SQL expression over `own` and `base`, the metrics of `of` and `over`, those of `with` by
-    /// their names, and columns of `runs`: those of `of` as they are called, those of others with
-    /// `base_` or their name and `_` before. By default `own / base`, or `own`.
+    /// their names, and columns of `runs`: those of `of` under their own names, others prefixed by
+    /// `base_` or their name and `_`. By default `own / base`, or `own`.
     #[serde(default)]
     pub value: Option<String>,
     /// Classes of workloads; all if empty.
@@ -124,21 +124,21 @@ fn ipc() -> String {
     "ipc_thread".to_owned()
 }
 
-/// The best value of a sweep.
+/// Best value of a sweep.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Best {
-    /// Setting that is swept; `*` stands for its values in the configurations.
+    /// Swept setting; `*` stands for its values in the configurations.
     pub setting: String,
-    /// Runs that are expected to be highest.
+    /// Runs whose mean is maximized.
     pub runs: Runs,
-    /// Configuration in the place of `of`, over whose mean the best one's is taken; without one,
-    /// ours is the best value itself.
+    /// Configuration in place of `of`, relative to whose mean the best one is stated; without one,
+    /// our result is the best value itself.
     #[serde(default)]
     pub against: Option<String>,
 }
 
-/// How values of several workloads become one.
+/// Average over workloads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Mean {
@@ -146,7 +146,7 @@ pub enum Mean {
     Arithmetic,
     Harmonic,
     Geometric,
-    /// Sum of `own` over sum of `base`: of counts that some workloads have next to nothing of.
+    /// Sum of `own` over sum of `base`, for counts that are almost zero for some workloads.
     OfSums,
     Least,
     Greatest,
@@ -173,14 +173,14 @@ pub struct Streamed {
     pub pattern: String,
     pub locality: u32,
     pub requests: u64,
-    /// Of a request.
+    /// Bytes per request.
     pub bytes: u32,
     /// Overrides of the paper's machine.
     #[serde(default)]
     pub set: Vec<String>,
 }
 
-/// Bits that a DRAM scheduler and an arbiter compare in a cycle, in the whole machine.
+/// Bits that a DRAM scheduler and an arbiter compare per cycle, over the whole machine.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Bits {
@@ -188,7 +188,7 @@ pub struct Bits {
 }
 
 impl Ours {
-    /// The configurations of runs that it is computed from.
+    /// Returns the configurations of the claim's runs.
     pub fn references(&self, paper: &Paper) -> Vec<String> {
         match self {
             Ours::Runs(runs) => runs.references().map(str::to_owned).collect(),
@@ -197,7 +197,7 @@ impl Ours {
         }
     }
 
-    /// Only workloads of these classes count; all if empty.
+    /// Returns the classes of workloads that count; all if empty.
     pub fn classes(&self) -> &[String] {
         match self {
             Ours::Runs(runs) => &runs.classes,
@@ -213,7 +213,7 @@ impl Runs {
         [&self.of].into_iter().chain(others).map(String::as_str)
     }
 
-    /// The same with `value` in the place of every `*`.
+    /// Substitutes `value` for every `*`.
     pub fn at(&self, value: &str) -> Runs {
         let fill = |text: &String| text.replace('*', value);
         Runs {
@@ -224,7 +224,7 @@ impl Runs {
         }
     }
 
-    /// The same for each value of a setting that is swept.
+    /// Substitutes each value of a swept setting.
     pub fn swept<'a>(
         &'a self,
         paper: &'a Paper,
@@ -235,7 +235,7 @@ impl Runs {
 }
 
 impl Best {
-    /// Returns the runs that it is compared with.
+    /// Returns the runs of the comparison.
     pub fn against(&self) -> Option<Runs> {
         let of = self.against.clone()?;
         Some(Runs { of, ..self.runs.clone() })

@@ -8,7 +8,7 @@ use warpmem_params::{did_you_mean, nearest};
 #[error("`{reference}`: no {what} `{name}`{}; there are {valid}", did_you_mean(.nearest.as_deref()))]
 pub struct ConfigurationError {
     pub reference: String,
-    /// A scheme, a setting, or a value of one.
+    /// Kind of name: a scheme, a setting, or a value of one.
     pub what: &'static str,
     pub name: String,
     pub nearest: Option<String>,
@@ -18,15 +18,15 @@ pub struct ConfigurationError {
 /// A machine of the paper's experiments.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Configuration {
-    /// As the description writes it, with single blanks.
+    /// Name as written in the description, with single blanks.
     pub name: String,
     /// Overrides of the paper's machine, `key=value` each, policies included. No key occurs twice.
     pub overrides: Vec<String>,
 }
 
 impl Configuration {
-    /// The machine that `reference` names in `paper`: a scheme, then `@` and settings separated by
-    /// `&`. Later settings override earlier ones.
+    /// Resolves the machine that `reference` names in `paper`: a scheme, then `@` and settings
+    /// separated by `&`. Later settings override earlier ones.
     ///
     /// # Errors
     /// If the paper has no such scheme or setting.
@@ -66,7 +66,7 @@ impl Configuration {
         Ok(Configuration { name, overrides })
     }
 
-    /// The same with one more `key=value`, which replaces another value of the key.
+    /// Adds one more `key=value`, which replaces another value of the key.
     pub fn with(mut self, text: String) -> Configuration {
         replace(&mut self.overrides, text);
         self

@@ -8,12 +8,12 @@ use std::collections::BTreeMap;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Figure {
-    /// Stem of its files.
+    /// Stem of the file names.
     pub name: String,
     pub title: String,
-    /// The figure of the paper that it follows.
+    /// Figure of the paper that it redraws.
     pub source: String,
-    /// Axis of the values, with their unit.
+    /// Label of the value axis, with the unit.
     pub label: String,
     pub drawn: Drawn,
 }
@@ -22,30 +22,30 @@ pub struct Figure {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Drawn {
-    /// A group of bars per workload, a bar per configuration, and their means at the end.
+    /// Bars: a group per workload, a bar per configuration, and the means at the end.
     Bars(Many),
-    /// A bar per metric: its mean.
+    /// Bars: the mean of each metric.
     Metrics(Metrics),
-    /// A line per configuration, over the values of a setting.
+    /// Lines: one per configuration, over the values of a setting.
     Lines(Lines),
-    /// A point per workload and configuration.
+    /// Points: one per workload and configuration.
     Scatter(Scatter),
-    /// Percentiles of the time of loads per workload and configuration, over the mean of the first
+    /// Percentiles of load times per workload and configuration, relative to the mean of the first
     /// configuration.
     LoadTimes(LoadTimes),
 }
 
-/// The same of several configurations.
+/// One quantity under several configurations.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Many {
     pub of: Vec<String>,
-    /// Drawn quantity; its `of` is the configuration of a bar.
+    /// Drawn quantity; `of` is the configuration of a bar.
     pub runs: Runs,
     /// Published means, by configuration, in the unit of the values.
     #[serde(default)]
     pub published: BTreeMap<String, f64>,
-    /// Line that values are read against.
+    /// Value of the reference line.
     #[serde(default)]
     pub reference: Option<f64>,
 }
@@ -54,14 +54,14 @@ pub struct Many {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Metrics {
-    /// Name and SQL expression of each.
+    /// Name and SQL expression of each metric.
     pub metrics: Vec<(String, String)>,
-    /// Drawn quantity; its `metric` is the metric of a bar.
+    /// Drawn quantity; `metric` is the metric of a bar.
     pub runs: Runs,
     /// Published means, by the metrics' names, in the unit of the values.
     #[serde(default)]
     pub published: BTreeMap<String, f64>,
-    /// Line that values are read against.
+    /// Value of the reference line.
     #[serde(default)]
     pub reference: Option<f64>,
 }
@@ -70,9 +70,9 @@ pub struct Metrics {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Lines {
-    /// Setting that is swept; `*` stands for its values in the configurations.
+    /// Swept setting; `*` stands for its values in the configurations.
     pub setting: String,
-    /// A line each, with the classes of workloads that it is the mean of.
+    /// Lines, each with the classes of workloads that it averages.
     pub lines: Vec<Line>,
     pub runs: Runs,
 }
@@ -132,7 +132,7 @@ impl Line {
 }
 
 impl Drawn {
-    /// The configurations that it is drawn from.
+    /// Returns the configurations of the figure.
     pub fn references(&self, paper: &Paper) -> Vec<String> {
         let all = |runs: Vec<Runs>| -> Vec<String> {
             runs.iter().flat_map(Runs::references).map(str::to_owned).collect()
@@ -152,7 +152,7 @@ impl Drawn {
         }
     }
 
-    /// Only workloads of these classes are drawn; all if empty.
+    /// Returns the classes of the drawn workloads; all if empty.
     pub fn classes(&self) -> Vec<String> {
         match self {
             Drawn::Bars(bars) => bars.runs.classes.clone(),

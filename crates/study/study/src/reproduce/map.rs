@@ -1,7 +1,8 @@
-//! Maps: where, on two axes of a small kernel and its machine, a paper's gain appears.
+//! Maps: the region, on two axes of a small kernel and its machine, in which a paper's gain
+//! appears.
 //!
-//! The kernel is generated for every value of the axes that are parameters of it, and replayed on the
-//! paper's machine with every value of those that are settings.
+//! The kernel is generated for every value of the axes that are its parameters, and replayed on the
+//! paper's machine with every value of the axes that are settings.
 
 use super::paper::texts;
 use super::{Claim, Direction, Mean, Ours, Paper, PaperError, Runs, Shown};
@@ -18,16 +19,16 @@ const SEED: u64 = 1;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Map {
-    /// Description of the kernel and of the dependence of the gain on the axes. One paragraph.
+    /// Description of the kernel, and of how the gain depends on the axes. One paragraph.
     pub about: String,
-    /// Scheme whose IPC is compared, and the one whose it is compared with.
+    /// Scheme whose IPC is compared, and the scheme that it is compared with.
     pub of: String,
     pub over: String,
-    /// Generator of the kernel, and its parameters besides the axes.
+    /// Generator of the kernel, and its parameters other than the axes.
     pub kernel: String,
     #[serde(default, deserialize_with = "text_values")]
     parameters: BTreeMap<String, String>,
-    /// Overrides of the machine in every run, `key=value`, that a metric of the axes needs.
+    /// Overrides of the machine in every run, `key=value`, required by a metric of the axes.
     #[serde(default)]
     set: Vec<String>,
     pub across: Axis,
@@ -38,33 +39,34 @@ pub struct Map {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Axis {
-    /// With the unit.
+    /// Label with the unit.
     pub label: String,
     #[serde(default)]
     parameter: Option<String>,
     #[serde(default)]
     setting: Option<String>,
-    /// Of a parameter, from the least to the greatest; a setting has values of its own.
+    /// Values of a parameter, ascending; a setting has its own values.
     #[serde(default, deserialize_with = "texts")]
     values: Vec<String>,
-    /// The values of a quick run, if it has fewer.
+    /// Values of a quick run, if it has fewer.
     #[serde(default, deserialize_with = "texts")]
     quick: Vec<String>,
-    /// SQL expression over the columns of `runs` under `over`: where a workload lies on the axis.
+    /// SQL expression over the columns of `runs` under `over`: the position of a workload on the
+    /// axis.
     #[serde(default)]
     pub metric: Option<String>,
-    /// Instead: the key of the machine whose value says so.
+    /// Machine key that gives the position, in place of `metric`.
     #[serde(default)]
     pub key: Option<String>,
 }
 
-/// A place on a map.
+/// A point of a map.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
     /// Values on the axes.
     pub across: String,
     pub up: String,
-    /// The kernel that is replayed there.
+    /// Kernel replayed at the point.
     pub workload: String,
 }
 
@@ -80,7 +82,7 @@ fn text_values<'de, D: serde::Deserializer<'de>>(
 }
 
 impl Paper {
-    /// The values of an axis in a run of this size.
+    /// Returns the values of an axis in a run of this size.
     pub fn along<'a>(&'a self, axis: &'a Axis) -> &'a [String] {
         match &axis.setting {
             Some(setting) => self.swept(setting),
@@ -89,7 +91,7 @@ impl Paper {
         }
     }
 
-    /// All places of a map, row by row from the lowest.
+    /// Returns all points of a map, row by row from the lowest.
     pub fn places(&self, map: &Map) -> Vec<Place> {
         let of_row = |up: &String| {
             let place = move |across: &String| Place {
@@ -102,7 +104,7 @@ impl Paper {
         self.along(&map.up).iter().flat_map(of_row).collect()
     }
 
-    /// The kernels of a map, each once.
+    /// Returns the distinct kernels of a map.
     ///
     /// # Errors
     /// If the generator or one of its parameters does not exist.
@@ -131,7 +133,8 @@ impl Paper {
         Ok(planned)
     }
 
-    /// The paper with the gains of a map as its only claims: one for each combination of settings.
+    /// Returns the paper with the gains of a map as its only claims: one for each combination of
+    /// settings.
     pub fn on_map(&self, map: &Map) -> Paper {
         let mut claims: Vec<Claim> = Vec::new();
         for place in self.places(map) {
@@ -143,7 +146,7 @@ impl Paper {
         self.only(map, claims)
     }
 
-    /// The paper with the gain of a map on its own machine as its only claim.
+    /// Returns the paper with the gain of a map on its own machine as its only claim.
     pub fn off_map(&self, map: &Map) -> Paper {
         self.only(map, vec![map.claim("")])
     }
@@ -156,7 +159,7 @@ impl Paper {
 }
 
 impl Map {
-    /// Name of the kernel at these values, of those characters that names may have.
+    /// Names the kernel at these values, in characters that names may contain.
     fn workload(&self, across: &str, up: &str) -> String {
         let axes = [(&self.across, across), (&self.up, up)];
         let parts = axes.into_iter().filter_map(|(axis, value)| {
@@ -165,7 +168,7 @@ impl Map {
         [self.kernel.clone()].into_iter().chain(parts).collect::<Vec<_>>().join(".")
     }
 
-    /// The settings of a place, as configurations have them: ` @ queue=16`.
+    /// Formats the settings of a point, as in configurations: ` @ queue=16`.
     pub fn settings(&self, place: &Place) -> String {
         let axes = [(&self.across, &place.across), (&self.up, &place.up)];
         let parts = axes
@@ -175,7 +178,7 @@ impl Map {
         if settings.is_empty() { settings } else { format!(" @ {settings}") }
     }
 
-    /// The gain with these settings.
+    /// Returns the gain with these settings.
     pub fn gain(&self, settings: &str) -> Runs {
         Runs {
             of: format!("{}{settings}", self.of),
@@ -257,7 +260,7 @@ mod tests {
         assert_eq!(off.configuration("X").unwrap().overrides, ["run.count_row_sharing=true"]);
     }
 
-    /// Every axis says where a workload lies, and everything that a map names exists.
+    /// Every axis states how it positions a workload, and everything named by a map exists.
     #[test]
     fn every_paper_has_a_map() {
         for paper in names().map(|name| find(name).unwrap()) {

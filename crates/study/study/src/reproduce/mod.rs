@@ -1,5 +1,5 @@
-//! Descriptions of the experiments of papers: machine, workloads, policies and sweeps, and which of
-//! our results are compared with which published ones. Nothing is simulated here.
+//! Descriptions of the experiments of papers: machine, workloads, policies and sweeps, and the
+//! pairs of our and published results to compare. Nothing is simulated here.
 //!
 //! A paper is one TOML file here and one line of [`PAPERS`].
 
@@ -23,7 +23,7 @@ pub use paper::{Classified, Factor, Factorial, Paper, PaperError, Setting, Workl
 pub use program::{Captured, Input, NamedProgram, Program, Size, library};
 pub use survey::{Survey, Surveyed};
 
-/// Every description, by its name.
+/// All descriptions by name.
 const PAPERS: [(&str, &str); 7] = [
     ("li2015", include_str!("li2015.toml")),
     ("owl2013", include_str!("owl2013.toml")),
@@ -39,7 +39,7 @@ pub fn names() -> impl Iterator<Item = &'static str> {
     PAPERS.iter().map(|(name, _)| *name)
 }
 
-/// The description named `name`.
+/// Returns the description named `name`.
 ///
 /// # Errors
 /// [`PaperError::Unknown`] if there is none.

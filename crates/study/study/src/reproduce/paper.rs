@@ -1,4 +1,4 @@
-//! A paper's experiments as its file describes them.
+//! A paper's experiments as described in its file.
 
 use super::{Claim, Configuration, ConfigurationError, Figure, Map, NamedProgram, Size, Survey};
 use crate::suite::{Planned, Suite, SuiteError};
@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use warpmem_machine::MachineError;
 use warpmem_params::{did_you_mean, nearest};
 
-/// Errors of a description.
+/// Errors in a description.
 #[derive(Debug, thiserror::Error)]
 pub enum PaperError {
     #[error("no experiments called `{name}`{}; there are {valid}", did_you_mean(*.nearest))]
@@ -33,8 +33,9 @@ impl PaperError {
     }
 }
 
-/// Warp instructions of a launch in the size `paper` and in quick runs: some hundred for each warp that the machines
-/// of the papers hold. The papers stop after 10^9 thread instructions of the whole program.
+/// Warp instructions per launch in the size `paper` and in quick runs: several hundred for each
+/// resident warp of the papers' machines. The papers stop after 10^9 thread instructions of the
+/// whole program.
 const LAUNCH_INSTRUCTIONS: u32 = 250_000;
 
 /// A paper's experiments.
@@ -49,23 +50,23 @@ pub struct Paper {
     pub(super) size: Option<Size>,
     #[serde(skip)]
     pub(super) launch_instructions: Option<u32>,
-    /// Authors, title, place and year.
+    /// Authors, title, venue and year.
     pub title: String,
     /// Description of the runs, for readers of the tables. One paragraph.
     #[serde(default)]
     pub about: String,
-    /// Preset of the paper.
+    /// Preset of the paper's machine.
     pub machine: String,
     pub workloads: Workloads,
-    /// The paper's own programs, in its order.
+    /// The paper's own programs, in the paper's order.
     #[serde(default)]
     pub programs: Vec<NamedProgram>,
-    /// By name, what each sets of the machine: `key=value`.
+    /// Machine overrides (`key=value`) of each scheme, by name.
     #[serde(default)]
     pub schemes: BTreeMap<String, Vec<String>>,
     #[serde(default)]
     pub settings: BTreeMap<String, Setting>,
-    /// The runs from which the classes of the workloads come.
+    /// Runs that determine the classes of the workloads.
     #[serde(default)]
     pub classified: Option<Classified>,
     #[serde(default, rename = "claim")]
@@ -86,10 +87,10 @@ pub struct Paper {
 pub struct Workloads {
     /// Names of workloads of the built-in suite, in its size `small`, or of `suite`.
     pub quick: Vec<String>,
-    /// As `quick`; all of both suites where it is empty.
+    /// Same as `quick` for a full run; all workloads of both suites if empty.
     #[serde(default)]
     pub full: Vec<String>,
-    /// Workloads of the paper's own, in the sizes `quick` and `full` where these differ.
+    /// Workloads specific to the paper, in the sizes `quick` and `full` where these differ.
     #[serde(default)]
     pub suite: Option<Suite>,
 }
@@ -98,21 +99,21 @@ pub struct Workloads {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Setting {
-    /// `key=value` each; `{}` stands for the value.
+    /// Overrides, `key=value` each; `{}` stands for the value.
     pub set: Vec<String>,
-    /// The values that are swept; none if the setting is only on or off.
+    /// Swept values; none if the setting is only on or off.
     #[serde(default, deserialize_with = "texts")]
     pub values: Vec<String>,
-    /// The values of a quick run, if it has fewer.
+    /// Values of a quick run, if it has fewer.
     #[serde(default, deserialize_with = "texts")]
     quick: Vec<String>,
-    /// Axis of a figure: what the value is, with its unit.
+    /// Axis label of a figure: the quantity and its unit.
     #[serde(default)]
     pub label: String,
 }
 
 impl Setting {
-    /// Returns its overrides for one of its values; none if it has no such value.
+    /// Returns the setting's overrides for one of its values; none if it has no such value.
     pub(super) fn overrides(&self, value: Option<&str>) -> Option<Vec<String>> {
         let is_known = match value {
             None => self.values.is_empty(),
@@ -123,11 +124,11 @@ impl Setting {
     }
 }
 
-/// Schemes whose runs decide the classes; the ideal ones only if the paper's classes need them.
+/// Schemes whose runs determine the classes; the ideal ones only if the paper's classes need them.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Classified {
-    /// The machine as it is.
+    /// Scheme of the unmodified machine.
     pub plain: String,
     #[serde(default)]
     pub perfect_dram: Option<String>,
@@ -139,10 +140,10 @@ pub struct Classified {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Factorial {
-    /// Beside the paper's own.
+    /// Machines in addition to the paper's own.
     #[serde(default)]
     pub machines: Vec<String>,
-    /// Of every machine, `key=value`.
+    /// Overrides of every machine, `key=value`.
     #[serde(default)]
     pub set: Vec<String>,
     pub factors: Vec<Factor>,
@@ -154,11 +155,11 @@ pub struct Factorial {
 pub struct Factor {
     /// Name of the slot, as in the tables.
     pub slot: String,
-    /// The policy from which effects are counted, and the other.
+    /// The reference policy, and the other.
     pub levels: [String; 2],
 }
 
-/// Numbers and words alike, as text.
+/// Deserializes numbers and strings as text.
 pub(super) fn texts<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged)]
@@ -177,7 +178,7 @@ pub(super) fn texts<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Vec<Str
 
 impl Paper {
     /// # Errors
-    /// If the text is no description, or names configurations that it does not have.
+    /// If the text is not a description, or refers to configurations that it does not define.
     pub fn from_text(name: &str, text: &str) -> Result<Paper, PaperError> {
         let mut paper: Paper = toml::from_str(text).map_err(|error| PaperError::Malformed {
             name: name.to_owned(),
@@ -192,7 +193,7 @@ impl Paper {
         Ok(paper)
     }
 
-    /// A scheme with settings, and the end of launches where they end early.
+    /// Resolves a scheme with settings, including the instruction limit of launches.
     ///
     /// # Errors
     /// If there is no such configuration.
@@ -208,34 +209,36 @@ impl Paper {
         })
     }
 
-    /// After how many warp instructions launches end, if they end early.
+    /// Returns the limit of warp instructions per launch, if launches end early.
     fn launch_instructions(&self) -> Option<u32> {
         let is_part = self.is_quick || self.size == Some(Size::Paper);
         self.launch_instructions.or(is_part.then_some(LAUNCH_INSTRUCTIONS))
     }
 
-    /// Ends the launches of all experiments after `warp_instructions`; 0 = never.
+    /// Limits the launches of all experiments to `warp_instructions`; 0 = unlimited.
     pub fn ending_launches_after(self, warp_instructions: u32) -> Paper {
         Paper { launch_instructions: Some(warp_instructions), ..self }
     }
 
-    /// The paper with the sweeps and workloads of a quick run.
+    /// Reduces the paper to the sweeps and workloads of a quick run.
     pub fn quickly(self) -> Paper {
         Paper { is_quick: true, ..self }
     }
 
-    /// The paper with programs and workloads of the built-in suite in another size.
+    /// Selects another size of programs and of workloads of the built-in suite.
     pub fn sized(self, size: Size) -> Paper {
         Paper { size: Some(size), ..self }
     }
 
-    /// The size of captured programs: by default `small` in a quick run, else `medium`.
+    /// Returns the size of captured programs: by default `small` in a quick run, otherwise
+    /// `medium`.
     pub fn program_size(&self) -> Size {
         let default = if self.is_quick { Size::Small } else { Size::Medium };
         self.size.unwrap_or(default)
     }
 
-    /// Name of the set of workloads: `quick` or `full`, and their size if it is not the usual one.
+    /// Returns the name of the set of workloads: `quick` or `full`, and their size if it is not the
+    /// default.
     pub fn set_name(&self) -> String {
         let whole = self.whole();
         self.size.map_or_else(|| whole.to_owned(), |size| format!("{whole}-{}", size.name()))
@@ -245,7 +248,7 @@ impl Paper {
         if self.is_quick { "quick" } else { "full" }
     }
 
-    /// The values of a setting that are swept; none of one that there is not.
+    /// Returns the swept values of a setting; none for an unknown one.
     pub fn swept(&self, setting: &str) -> &[String] {
         match self.settings.get(setting) {
             Some(setting) if self.is_quick && !setting.quick.is_empty() => &setting.quick,
@@ -254,16 +257,16 @@ impl Paper {
         }
     }
 
-    /// All its configurations, each once, by their names.
+    /// Returns all distinct configurations, by name.
     ///
     /// # Errors
-    /// Of a description that was not read by [`Paper::from_text`]: if there is no such
+    /// If a description that was not read by [`Paper::from_text`] refers to a missing
     /// configuration.
     pub fn configurations(&self) -> Result<Vec<Configuration>, PaperError> {
         self.resolved(&self.references())
     }
 
-    /// The configurations of `references`, each once, by their names.
+    /// Returns the distinct configurations of `references`, by name.
     pub(super) fn resolved(&self, references: &[String]) -> Result<Vec<Configuration>, PaperError> {
         let all = references.iter().map(|reference| self.configuration(reference));
         let all: BTreeMap<String, Configuration> =
@@ -279,10 +282,10 @@ impl Paper {
         classified.map(str::to_owned).chain(claims).chain(figures).collect()
     }
 
-    /// The workloads, in the size of a quick run or of a full one.
+    /// Returns the workloads, in the size of a quick run or of a full one.
     ///
     /// # Errors
-    /// If there is no workload of a name.
+    /// If a name refers to no workload.
     pub fn workloads(&self) -> Result<Vec<Planned>, PaperError> {
         self.planned(if self.is_quick { &self.workloads.quick } else { &self.workloads.full })
     }
@@ -290,7 +293,7 @@ impl Paper {
     /// Returns the generated workloads that replace `programs`, each once.
     ///
     /// # Errors
-    /// If there is no workload of a name.
+    /// If a name refers to no workload.
     pub fn stand_ins(&self, programs: &[NamedProgram]) -> Result<Vec<Planned>, PaperError> {
         let names = programs.iter().filter_map(|program| program.stand_in.clone());
         let names: BTreeSet<String> = names.collect();
@@ -300,7 +303,7 @@ impl Paper {
         }
     }
 
-    /// Workloads of the built-in suite and of the paper's own; all if no names are given.
+    /// Returns workloads of the built-in suite and of the paper's own; all if no names are given.
     fn planned(&self, names: &[String]) -> Result<Vec<Planned>, PaperError> {
         let failed = |error: SuiteError| PaperError::Workloads {
             name: self.name.clone(),

@@ -1,5 +1,5 @@
-//! The programs of the papers: public suites' programs that `warpmem capture` records, and the names
-//! that the papers give them.
+//! The papers' programs: programs of public suites recorded by `warpmem capture`, and their names
+//! in the papers.
 
 use super::Paper;
 use crate::traces::{NamedTrace, OpenError};
@@ -7,16 +7,16 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// The library, by the names of the traces.
+/// The library of programs, by trace name.
 const LIBRARY: &str = include_str!("programs.toml");
 
-/// The size of a program's input.
+/// Size of a program's input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Size {
-    /// To try whether everything works.
+    /// For smoke tests.
     Small,
-    /// Footprint above an L2 of 768 KB, four CTAs for each of 15 SMs, recorded in part.
+    /// Footprint above an L2 of 768 KB, four CTAs for each of 15 SMs, partially recorded.
     Medium,
     /// The paper's or the suite's own input, or a larger one: footprint above an L2 of 6 MB, four
     /// CTAs for each of 80 SMs.
@@ -32,7 +32,7 @@ impl Size {
         }
     }
 
-    /// The size of the built-in suite that stands for it.
+    /// Returns the corresponding size of the built-in suite.
     pub fn of_suite(self) -> &'static str {
         match self {
             Size::Small => "small",
@@ -47,15 +47,15 @@ impl Size {
 #[serde(deny_unknown_fields)]
 pub struct Program {
     pub suite: String,
-    /// Its name in the suite.
+    /// Name in the suite.
     pub program: String,
     pub about: String,
-    /// Names of the kernels that are recorded.
+    /// Names of the recorded kernels.
     pub kernels: Vec<String>,
     /// Options of `warpmem capture` that select launches.
     #[serde(default)]
     select: Vec<String>,
-    /// The same of the size `paper`, where it differs.
+    /// Options for the size `paper`, where they differ.
     #[serde(default)]
     select_paper: Option<Vec<String>>,
     pub sizes: BTreeMap<Size, Input>,
@@ -66,7 +66,7 @@ pub struct Program {
 #[serde(deny_unknown_fields)]
 pub struct Input {
     pub input: String,
-    /// From the program's own folder.
+    /// Command line, run from the program's own folder.
     pub command: String,
 }
 
@@ -75,27 +75,28 @@ pub struct Input {
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct NamedProgram {
     pub name: String,
-    /// Its trace's name, and its entry in the library; none if no public source is known.
+    /// Name of its trace and key in the library; none if no public source is known.
     #[serde(default)]
     pub id: Option<String>,
-    /// The class that the paper gives it.
+    /// Class assigned by the paper.
     #[serde(default)]
     pub class: Option<String>,
-    /// The workload of the built-in suite, or of the paper's, that does the same.
+    /// Equivalent workload of the built-in suite or of the paper's.
     #[serde(default)]
     pub stand_in: Option<String>,
 }
 
 /// A paper's programs in a folder.
 pub struct Captured {
-    /// Named as in the paper, in its order.
+    /// Traces named as in the paper, in its order.
     pub traces: Vec<NamedTrace>,
     pub missing: Vec<NamedProgram>,
 }
 
 impl Program {
-    /// The command that captures it into `SIZE/ID.wmt`, run from the program's own folder; none if it
-    /// has no input of that size. In the size `paper` the longest launch of each kernel is kept.
+    /// Returns the command that captures the program into `SIZE/ID.wmt`, run from the program's own
+    /// folder; none if it has no input of that size. In the size `paper` the longest launch of each
+    /// kernel is kept.
     pub fn capture(&self, id: &str, size: Size) -> Option<String> {
         let command = &self.sizes.get(&size)?.command;
         let select = match (&self.select_paper, size) {
@@ -116,19 +117,19 @@ impl Program {
     }
 }
 
-/// Every program, by the name of its trace.
+/// Returns every program, by the name of its trace.
 ///
 /// # Panics
-/// Never: the library is held by a test.
+/// Never: a test parses the library.
 pub fn library() -> BTreeMap<String, Program> {
     toml::from_str(LIBRARY).unwrap_or_else(|error| panic!("programs.toml: {error}"))
 }
 
 impl Paper {
-    /// The paper's programs among the traces `FOLDER/SIZE/ID.wmt`.
+    /// Opens the paper's programs among the traces `FOLDER/SIZE/ID.wmt`.
     ///
     /// # Errors
-    /// If a file is there that is no trace.
+    /// If a file is not a trace.
     pub fn captured(&self, folder: &Path, size: Size) -> Result<Captured, OpenError> {
         let mut captured = Captured { traces: Vec::new(), missing: Vec::new() };
         for program in &self.programs {
@@ -244,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_in_the_folder_is_missing() {
+    fn programs_without_a_trace_are_missing() {
         let folder = tempfile::tempdir().unwrap();
         let text = "title = 'T'\nmachine = 'li2015'\nworkloads.quick = []\n\
             programs = [{ name = 'A', id = 'x-a' }, { name = 'B' }]";

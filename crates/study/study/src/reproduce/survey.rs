@@ -7,21 +7,21 @@ use warpmem_gpu::slots::Slot;
 use warpmem_machine::MachineError;
 use warpmem_machine::load;
 
-/// Which policies are surveyed.
+/// Selection of the surveyed policies.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Survey {
     /// Scheme with the machine's own policies.
     pub plain: String,
     pub slots: Vec<String>,
-    /// Policies that are left out.
+    /// Excluded policies.
     #[serde(default)]
     pub except: Vec<String>,
     /// Classes of workloads with a column each.
     pub classes: Vec<String>,
 }
 
-/// A policy that is surveyed.
+/// A surveyed policy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Surveyed {
     pub slot: &'static str,
@@ -29,14 +29,15 @@ pub struct Surveyed {
 }
 
 impl Surveyed {
-    /// Name of its scheme: `dram_scheduler: warped-mc`.
+    /// Returns the name of its scheme: `dram_scheduler: warped-mc`.
     pub fn scheme(&self) -> String {
         format!("{}: {}", self.slot, self.policy)
     }
 }
 
 impl Paper {
-    /// Every policy of the survey but the machine's own, in the order of slots and registries.
+    /// Returns every policy of the survey except the machine's own, in the order of slots and
+    /// registries.
     ///
     /// # Errors
     /// If the machine does not exist.
@@ -54,8 +55,8 @@ impl Paper {
         Ok(all)
     }
 
-    /// The paper with a scheme and a claim for each policy of its survey, and with every program of
-    /// the library; as it is if it has none.
+    /// Adds a scheme and a claim for each policy of the survey, and every program of the library;
+    /// unchanged without a survey.
     ///
     /// # Errors
     /// If the machine does not exist.
@@ -74,7 +75,7 @@ impl Paper {
     }
 }
 
-/// A claim without a published number.
+/// Makes a claim without a published number.
 fn change_of_ipc(scheme: &str, plain: &str) -> Claim {
     Claim {
         what: scheme.to_owned(),

@@ -58,7 +58,7 @@ fn every_class_is_one_of_the_papers() {
     }
 }
 
-/// A name in an expression that is also a column's would be two things.
+/// A name in an expression that is also a column would be ambiguous.
 #[test]
 fn names_of_other_configurations_are_no_columns() {
     let columns: Vec<String> = run_columns().into_iter().map(|column| column.name).collect();
@@ -74,8 +74,8 @@ fn names_of_other_configurations_are_no_columns() {
     }
 }
 
-/// A number or words; a direction where words alone are to be agreed with; one line each; figures
-/// with names of their own.
+/// A claim has a number or text; text to agree with needs a direction; texts are single lines;
+/// figures have unique names.
 #[test]
 fn claims_and_figures_are_complete() {
     for paper in all() {
@@ -95,7 +95,7 @@ fn claims_and_figures_are_complete() {
     }
 }
 
-/// The snapshot lists every published value with its source. Check a change against the paper.
+/// The snapshot lists every published value with its source. Verify a change against the paper.
 #[test]
 fn published_results_match_their_papers() {
     let of = |claim: &Claim| match &claim.ours {
@@ -145,7 +145,7 @@ fn unknown_paper_error_lists_the_papers() {
 }
 
 #[test]
-fn a_slip_in_a_description_is_refused() {
+fn mistakes_in_a_description_are_refused() {
     let text = "title = 'T'\nmachine = 'li2015'\nworkloads.quick = []\nworklods = 1";
     let error = Paper::from_text("mine", text).unwrap_err().to_string();
     assert!(error.contains("mine") && error.contains("worklods"), "{error}");
@@ -156,9 +156,9 @@ fn a_slip_in_a_description_is_refused() {
     assert!(source.contains("no scheme `X`"), "{source}");
 }
 
-/// A quick run sweeps fewer values, and claims may still name any.
+/// A quick run sweeps fewer values, and claims may still refer to any of them.
 #[test]
-fn quick_runs_sweep_less() {
+fn quick_runs_sweep_fewer_values() {
     let (quick, full) = (find("li2015").unwrap().quickly(), find("li2015").unwrap());
     assert_eq!(quick.swept("latency"), ["0", "100"]);
     assert_eq!(full.swept("latency").len(), 6);
@@ -168,7 +168,7 @@ fn quick_runs_sweep_less() {
 }
 
 #[test]
-fn launches_end_early_in_the_size_paper_in_quick_runs_and_where_asked_for() {
+fn launches_are_limited_in_size_paper_in_quick_runs_and_on_request() {
     let ends = |paper: &Paper| {
         let overrides = paper.configuration("MSHR-S").unwrap().overrides;
         overrides.iter().filter(|text| text.starts_with("run.launch_instructions=")).count()

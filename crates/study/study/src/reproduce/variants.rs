@@ -1,16 +1,16 @@
-//! Irrelevant variants of a configuration: what differs is of no account to any policy, so the
-//! change of a result is noise.
+//! Irrelevant variants of a configuration: the difference matters to no policy, so a change of the
+//! result is noise.
 //!
-//! | variant | what differs |
+//! | variant | difference |
 //! | --- | --- |
-//! | 1, 2 | the SM that the CTA scheduler counts as its first: the order in which CTAs reach the SMs |
-//! | 3, 4 | the pages in which data lie |
-//! | 5 | one entry more in the DRAM read queue: its parity |
+//! | 1, 2 | the first SM of the CTA scheduler, hence the order in which CTAs reach the SMs |
+//! | 3, 4 | the pages that hold the data |
+//! | 5 | one additional entry in the DRAM read queue, which changes its parity |
 
 use super::{Claim, Configuration, Ours, Paper, Runs};
 use warpmem_machine::Machine;
 
-/// Of a full run; a quick one has the [first of each kind](QUICK).
+/// Variants of a full run; a quick one has the [first of each kind](QUICK).
 const VARIANTS: [Irrelevant; 5] = [
     Irrelevant::FirstSm { third: 1 },
     Irrelevant::FirstSm { third: 2 },
@@ -24,17 +24,17 @@ const QUICK: [usize; 3] = [1, 3, 5];
 
 #[derive(Clone, Copy, Debug)]
 enum Irrelevant {
-    /// Shifts the first SM by this many thirds of the machine.
+    /// Moves the first SM by this many thirds of the machine.
     FirstSm {
         third: u32,
     },
-    /// Odd numbers of pages, so that no power of two of an address map divides them.
+    /// Odd numbers of pages, which no power of two of an address map divides.
     Pages(u32),
     QueueParity,
 }
 
 impl Irrelevant {
-    /// Returns its override of `machine`; none where the machine has no such variant.
+    /// Returns its override of `machine`; none if the machine has no such variant.
     fn overrides(self, machine: &Machine) -> Option<String> {
         match self {
             Irrelevant::FirstSm { third } => {
@@ -50,7 +50,7 @@ impl Irrelevant {
 }
 
 impl Paper {
-    /// Numbers of the variants of every configuration that a claim compares, from 1.
+    /// Returns the numbers, from 1, of the variants of every configuration that a claim compares.
     pub fn variants(&self) -> Vec<usize> {
         match self.is_quick {
             true => QUICK.to_vec(),
@@ -58,8 +58,8 @@ impl Paper {
         }
     }
 
-    /// The variants of a configuration, whose machine is `machine`. A machine with fewer than three
-    /// nodes of SMs lacks some.
+    /// Returns the variants of a configuration, whose machine is `machine`. A machine with fewer
+    /// than three nodes of SMs lacks some.
     pub fn varied(&self, configuration: &Configuration, machine: &Machine) -> Vec<Configuration> {
         let varied = |number: usize| {
             let further = VARIANTS[number - 1].overrides(machine)?;
@@ -69,7 +69,7 @@ impl Paper {
         self.variants().into_iter().filter_map(varied).collect()
     }
 
-    /// The configurations that are run in every variant: those that claims compare.
+    /// Returns the configurations that run in every variant: those compared by claims.
     ///
     /// # Errors
     /// As [`Paper::configurations`].
@@ -83,8 +83,8 @@ impl Paper {
 }
 
 impl Claim {
-    /// The runs that are needed in variants: those whose number is ours, or with which the best of a
-    /// sweep is compared. The sweep itself would want variants of every value.
+    /// Returns the runs needed in variants: those that yield our number, or with which the best of
+    /// a sweep is compared. The sweep itself would need variants of every value.
     pub fn compared(&self) -> Option<Runs> {
         match &self.ours {
             Ours::Runs(runs) => Some(runs.clone()),
@@ -95,7 +95,7 @@ impl Claim {
 }
 
 impl Runs {
-    /// The same in a variant.
+    /// Returns the runs in a variant.
     pub fn in_variant(&self, number: usize) -> Runs {
         let varied = |text: &String| in_variant(text, number);
         Runs {
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn variants_are_of_what_claims_compare() {
+    fn variants_cover_the_configurations_of_claims() {
         let paper = paper();
         let names: Vec<String> =
             paper.compared().unwrap().into_iter().map(|configuration| configuration.name).collect();

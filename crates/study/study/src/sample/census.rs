@@ -1,26 +1,25 @@
-//! Measures of each CTA of a part, taken in one pass and without simulation.
+//! Measures of each CTA of a part, collected in one pass without simulation.
 
 use super::{Part, ProgressCallback, SampleError, Watch};
 use std::sync::Arc;
 use warpmem_trace::{Chunk, Instruction, Kind, Record, Space, Trace};
 
-/// Bytes of the lines that are counted, log2: 128, whatever the lines of a machine.
+/// Log2 of the counted line size in bytes: 128, independent of the machine.
 const LINE_BITS: u32 = 7;
 
-/// Measures of one CTA, or of several.
+/// Measures of one or several CTAs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Measures {
-    /// Compute included.
+    /// Warp instructions, including compute.
     pub warp_instructions: u64,
     pub records: u64,
-    /// Different 128-byte lines of global memory that each record accesses, summed over the
-    /// records.
+    /// Distinct 128-byte lines of global memory per record, summed over the records.
     pub lines: u64,
-    /// Bytes of global memory that active lanes access.
+    /// Bytes of global memory accessed by active lanes.
     pub bytes: u64,
     /// Loads of global memory with an active lane.
     pub loads: u64,
-    /// The part of `lines` that is theirs.
+    /// Share of `lines` that belongs to loads.
     pub load_lines: u64,
 }
 
@@ -42,16 +41,16 @@ impl Measures {
     }
 }
 
-/// The CTAs of a part, measured. 48 bytes a CTA.
+/// Measures of the CTAs of a part, 48 bytes per CTA.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Census {
-    /// By kernel of the part and CTA of the kernel's part.
+    /// Measures by kernel of the part and CTA of the kernel's part.
     pub kernels: Vec<Vec<Measures>>,
 }
 
 impl Census {
     /// # Errors
-    /// When the trace is damaged or `progress` breaks off.
+    /// If the trace is damaged or `progress` stops the pass.
     pub fn of(
         trace: &Trace,
         part: &Part,
@@ -72,7 +71,7 @@ impl Census {
         Ok(Census { kernels })
     }
 
-    /// Sum over all CTAs.
+    /// Sums over all CTAs.
     pub fn total(&self) -> Measures {
         Measures::sum(self.kernels.iter().flatten())
     }
@@ -80,7 +79,7 @@ impl Census {
 
 /// Counts of a static instruction.
 struct Site {
-    /// Itself and the compute before it.
+    /// Warp instructions: the memory instruction and the compute before it.
     warp_instructions: u64,
     is_global: bool,
     is_load: bool,
@@ -120,7 +119,7 @@ fn measure(chunk: &Arc<Chunk>, place: usize, sites: &[Site]) -> Result<Measures,
     Ok(sum)
 }
 
-/// Different lines among `width` bytes from each address; `touched` is a buffer for them.
+/// Counts the distinct lines among `width` bytes from each address; `touched` is a reusable buffer.
 fn lines(addresses: &[u64], width: u64, touched: &mut Vec<u64>) -> u64 {
     touched.clear();
     for &address in addresses {

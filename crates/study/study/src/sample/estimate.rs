@@ -1,12 +1,12 @@
-//! Estimates from a sample without simulation: totals and ratios of the part that it was drawn
-//! from, with their errors.
+//! Estimates from a sample without simulation: totals and ratios of the sampled part, with their
+//! errors.
 //!
-//! Let stratum h have N runs, n of them drawn, with values y (a sum over the CTAs of a run) and
-//! their sample variance s². All strata together estimate (Cochran 5.3, 5.6, 5.16, 6.11):
+//! Stratum h has N runs, n of them drawn, with values y (a sum over the CTAs of a run) and their
+//! sample variance s². All strata together yield (Cochran 5.3, 5.6, 5.16, 6.11):
 //!
 //! ```text
-//! total      Y  =  Σ_h  N/n · Σ y                        each drawn run stands for N/n runs
-//! variance   V  =  Σ_h  N·(N − n)/n · s²                 0 for a stratum that is drawn whole
+//! total      Y  =  Σ_h  N/n · Σ y                        each drawn run represents N/n runs
+//! variance   V  =  Σ_h  N·(N − n)/n · s²                 0 for a fully drawn stratum
 //! ratio      R  =  Y/X,  variance  V(y − R·x) / X²       the combined ratio estimator
 //! degrees of freedom  =  V² / Σ_h (part of V)²/(n − 1)   Satterthwaite's
 //! ```
@@ -44,35 +44,35 @@ pub static QUANTITIES: [Quantity; 5] = [
     Quantity {
         name: "global_lines",
         unit: "lines",
-        doc: "Different 128-byte lines of global memory that each record accesses, summed.",
+        doc: "Distinct 128-byte lines of global memory per record, summed over records.",
         above: |of| of.lines,
         below: None,
     },
     Quantity {
         name: "global_bytes",
         unit: "bytes",
-        doc: "Bytes of global memory that active lanes access.",
+        doc: "Bytes of global memory accessed by active lanes.",
         above: |of| of.bytes,
         below: None,
     },
     Quantity {
         name: "lines_per_load",
         unit: "lines",
-        doc: "Mean number of 128-byte lines that a load of global memory accesses.",
+        doc: "Mean number of 128-byte lines per load of global memory.",
         above: |of| of.load_lines,
         below: Some(|of| of.loads),
     },
 ];
 
-/// A quantity as estimated from a sample, and its true value.
+/// A quantity estimated from a sample, and its true value.
 pub struct QuantityEstimate {
     pub quantity: &'static Quantity,
-    /// None for a ratio whose denominator is 0.
+    /// Estimate; none for a ratio whose denominator is 0.
     pub estimate: Option<Estimate>,
     pub truth: Option<f64>,
 }
 
-/// Every quantity of the part of `census` and `plan`, estimated from `draw`, with its true value.
+/// Estimates every quantity of the part of `census` and `plan` from `draw`, with its true value.
 pub fn estimates(plan: &Plan, census: &Census, draw: &Draw) -> Vec<QuantityEstimate> {
     let sample = Sample { plan, census, draw };
     let total = census.total();
@@ -85,7 +85,7 @@ pub fn estimates(plan: &Plan, census: &Census, draw: &Draw) -> Vec<QuantityEstim
 }
 
 impl Quantity {
-    /// Its value for these measures.
+    /// Returns the quantity's value for these measures.
     pub fn of(&self, measures: &Measures) -> Option<f64> {
         let above = (self.above)(measures);
         match self.below {
@@ -102,7 +102,7 @@ impl Quantity {
         if under == 0.0 {
             return None;
         }
-        // The combined ratio estimator; its error is that of the total of the residuals (Cochran
+        // The combined ratio estimator; its error is the error of the residuals' total (Cochran
         // 6.11).
         let value = sample.total(above).value / under;
         let residuals = sample.total(|of: &Measures| above(of) - value * below(of));
@@ -119,8 +119,9 @@ struct Sample<'a> {
 }
 
 impl Sample<'_> {
-    /// The total over all CTAs: each stratum is expanded by the inverse of its sampling fraction
-    /// (Cochran 5.3 and 5.6, with runs as units), with Satterthwaite's degrees of freedom (5.16).
+    /// Estimates the total over all CTAs: each stratum is expanded by the inverse of its sampling
+    /// fraction (Cochran 5.3 and 5.6, with runs as units), with Satterthwaite's degrees of freedom
+    /// (5.16).
     fn total(&self, of: impl Fn(&Measures) -> f64) -> Estimate {
         let (mut value, mut squares, mut spread) = (0.0, 0.0, 0.0);
         for ((plan, ctas), drawn) in

@@ -1,6 +1,6 @@
 //! Extrapolation: the metrics of a whole part on a machine, from simulated samples of it.
 //!
-//! A replicate is a sample and a half of it, both simulated. Every count continues along the
+//! A replicate is a sample and a half of it, both simulated. Every count is extrapolated along the
 //! straight line through the two, so that a constant part (filling and draining the machine, first
 //! touches of shared data) is not multiplied:
 //!
@@ -18,7 +18,7 @@
 use warpmem_gpu::results::{KernelResult, RunResult};
 use warpmem_record::metrics::{Fraction, read_miss_rate, row_hit_rate};
 
-/// A count of a run that is extrapolated.
+/// An extrapolated count of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(usize)]
 enum Count {
@@ -38,12 +38,12 @@ enum Count {
 
 const COUNTS: usize = Count::Loads as usize + 1;
 
-/// By [`Count`].
+/// Counts, indexed by [`Count`].
 type Counts = [f64; COUNTS];
 
-/// A metric of a run that is estimated from samples: a count, or the ratio of two.
+/// A metric of a run estimated from samples: a count, or the ratio of two.
 pub struct Metric {
-    /// Name of the column of `runs`, or of the metric without one.
+    /// Name of the column of `runs`, or of a metric without one.
     pub name: &'static str,
     pub unit: &'static str,
     above: Count,
@@ -87,12 +87,12 @@ pub struct Replicate<'a> {
     pub half: &'a RunResult,
 }
 
-/// A kernel of the whole that samples are extrapolated to.
+/// A kernel of the whole part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WholeKernel {
     pub warp_instructions: u64,
     pub ctas: u64,
-    /// Most CTAs of it that are resident on the machine at a time.
+    /// Maximum number of its CTAs resident on the machine at a time.
     pub held: u64,
 }
 
@@ -104,29 +104,29 @@ pub struct Ratio {
 }
 
 impl Ratio {
-    /// None if the denominator is 0.
+    /// Returns the quotient; none if the denominator is 0.
     pub fn value(&self) -> Option<f64> {
         (self.below != 0.0).then(|| self.above / self.below)
     }
 }
 
-/// By metric.
+/// Ratios, indexed by metric.
 pub type Ratios = [Ratio; METRICS.len()];
 
-/// The metrics of a run as it is.
+/// Returns the metrics of a run itself.
 pub fn measured(run: &RunResult) -> Ratios {
     ratios(&counts(run))
 }
 
-/// The metrics of the whole, from one replicate. `whole` has the kernels of the samples in launch
-/// order.
+/// Extrapolates the metrics of the whole from one replicate. `whole` has the kernels of the samples
+/// in launch order.
 ///
-/// Every count of the run continues along the straight line through both samples, over warp
-/// instructions: more of the same adds what the second half of the sample added. Cycles are
-/// continued kernel by kernel. If the half does not fill the machine, that line is too flat: as
-/// long as there is room, more CTAs take hardly longer. Then the cycles of a kernel grow in
-/// proportion to its warp instructions (a ratio estimator, Cochran 6.2), unless the whole kernel
-/// fits on the machine.
+/// Every count of the run is extrapolated along the straight line through both samples, over warp
+/// instructions: additional work costs as much as the second half of the sample. Cycles are
+/// extrapolated per kernel. If the half does not fill the machine, that line is too flat: while
+/// there is room, more CTAs take hardly longer. The cycles of such a kernel grow in proportion to
+/// its warp instructions (a ratio estimator, Cochran 6.2), unless the whole kernel fits on the
+/// machine.
 pub fn extrapolated(replicate: &Replicate<'_>, whole: &[WholeKernel]) -> Ratios {
     let [more, less] = [replicate.sample, replicate.half].map(counts);
     let all = whole.iter().map(|kernel| kernel.warp_instructions).sum::<u64>() as f64;
@@ -187,7 +187,7 @@ struct Line {
     slope: f64,
 }
 
-/// The line through two points; horizontal if they have the same x.
+/// Returns the line through two points; horizontal if they have the same x.
 fn line(from: [f64; 2], to: [f64; 2]) -> Line {
     let [run, rise] = [0, 1].map(|axis| to[axis] - from[axis]);
     let slope = if run > 0.0 { (rise / run).max(0.0) } else { 0.0 };
@@ -200,9 +200,9 @@ impl Line {
     }
 }
 
-/// A run's cycles, distributed: their sum is the cycles of the run.
+/// Cycles of a run, partitioned: they add up to the cycles of the run.
 struct Spans {
-    /// By kernel: from its first CTA, or the end of those that began before it, to its end.
+    /// Cycles by kernel: from its first CTA, or the end of kernels that began earlier, to its end.
     kernels: Vec<u64>,
     /// Cycles in which no kernel ran.
     between: u64,
@@ -290,7 +290,7 @@ mod tests {
         RunResult { core_cycles, kernels, sms: vec![sm], ..RunResult::default() }
     }
 
-    /// A kernel of more CTAs than the ten that the machine holds.
+    /// Makes a kernel of more CTAs than the ten that fit on the machine.
     fn large(warp_instructions: u64) -> WholeKernel {
         WholeKernel { warp_instructions, ctas: 200, held: 10 }
     }
@@ -300,21 +300,21 @@ mod tests {
     }
 
     #[test]
-    fn a_constant_part_does_not_grow_with_the_whole() {
-        // 50 cycles and one for every two instructions.
+    fn the_constant_part_is_not_extrapolated() {
+        // 50 cycles plus one for every two instructions.
         let half = run(vec![kernel(1..151, 10, 200)], 200);
         let sample = run(vec![kernel(1..251, 20, 400)], 400);
         let whole = [large(4000)];
         let values = extrapolated(&Replicate { sample: &sample, half: &half }, &whole);
         assert_eq!(value(&values, "cycles"), Some(2050.0));
         assert_eq!(value(&values, "ipc_warp"), Some(4000.0 / 2050.0));
-        // Of 4000 reads 100 and a quarter of the others.
+        // Misses of 4000 reads: 100, and a quarter of the others.
         assert_eq!(value(&values, "l1_read_miss_rate"), Some(1075.0 / 4000.0));
         assert_eq!(value(&values, "l2_read_miss_rate"), None);
     }
 
     #[test]
-    fn half_that_does_not_fill_the_machine_gives_no_throughput() {
+    fn underfilled_halves_extrapolate_in_proportion() {
         let half = run(vec![kernel(1..201, 9, 200)], 200);
         let sample = run(vec![kernel(1..201, 18, 400)], 400);
         let whole = [large(4000)];
@@ -327,7 +327,7 @@ mod tests {
 
     #[test]
     fn kernels_extrapolate_separately_and_whole_ones_are_unchanged() {
-        // The first is in both samples as it is, 20 cycles lie between the two.
+        // Both samples contain the first kernel unchanged; 20 cycles separate the two.
         let half = run(vec![kernel(1..101, 30, 50), kernel(121..221, 30, 100)], 150);
         let sample = run(vec![kernel(1..101, 30, 50), kernel(121..321, 60, 200)], 250);
         let whole = [large(50), large(1000)];
@@ -336,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sample_of_everything_is_what_it_measured() {
+    fn a_full_sample_reports_its_measurements() {
         let sample = run(vec![kernel(1..101, 4, 50), kernel(111..211, 4, 100)], 200);
         let whole = [large(50), large(100)];
         let replicate = Replicate { sample: &sample, half: &sample };
@@ -344,10 +344,10 @@ mod tests {
     }
 
     #[test]
-    fn cycles_of_kernels_that_overlap_are_shared_out() {
+    fn overlapping_kernels_divide_their_cycles() {
         let spans =
             Spans::of(&[kernel(1..100, 1, 1), kernel(50..80, 1, 1), kernel(120..130, 1, 1)]);
-        // The second lies within the first.
+        // The second kernel runs within the first.
         assert_eq!((spans.kernels, spans.between), (vec![99, 0, 10], 20));
     }
 }

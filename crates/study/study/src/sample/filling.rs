@@ -1,5 +1,5 @@
-//! Whether samples fill the machine as the whole does. A sample that leaves room says little about
-//! the throughput of a full machine.
+//! Checks that samples fill the machine as the whole does. A sample that leaves SMs empty says
+//! little about the throughput of a full machine.
 
 use super::{Plan, WholeKernel};
 
@@ -8,16 +8,16 @@ use super::{Plan, WholeKernel};
 pub struct Unfilled {
     pub kernels: usize,
     pub of: usize,
-    /// CTAs of each kernel that would fill it; none if these were all of the part.
+    /// CTAs of each kernel that would fill it; none if the part has no more.
     pub at_least: Option<u64>,
 }
 
-/// Times that a sample must fill the machine: its half, which counts are extrapolated from, must
-/// fill it too.
+/// Number of times that a sample must fill the machine: its half, used for extrapolation, must fill
+/// it too.
 const HOLDINGS: u64 = 2;
 
 impl Unfilled {
-    /// The unfilled kernels of a plan; none if every sample fills the machine or is the whole
+    /// Finds the unfilled kernels of a plan; none if every sample fills the machine or is the whole
     /// kernel.
     pub fn of(plan: &Plan, whole: &[WholeKernel]) -> Option<Unfilled> {
         let needed = |kernel: &WholeKernel| HOLDINGS * kernel.held;
@@ -40,7 +40,7 @@ mod tests {
     use super::super::{KernelPlan, Stratum};
     use super::*;
 
-    /// `drawn` of `ctas` CTAs one by one.
+    /// Draws `drawn` of `ctas` CTAs individually.
     fn kernel(ctas: usize, drawn: usize) -> KernelPlan {
         let strata = vec![Stratum { runs: (0..ctas).collect(), drawn }];
         KernelPlan { kernel: 0, runs: (0..ctas).map(|cta| cta..cta + 1).collect(), strata }
@@ -58,7 +58,7 @@ mod tests {
     }
 
     #[test]
-    fn the_half_of_a_sample_has_to_fill_the_machine() {
+    fn half_a_sample_must_fill_the_machine() {
         assert_eq!(of(&[(1000, 180, 90)]), None);
         let short = Unfilled { kernels: 1, of: 1, at_least: Some(180) };
         assert_eq!(of(&[(1000, 179, 90)]), Some(short));

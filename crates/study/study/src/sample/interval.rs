@@ -6,15 +6,15 @@ use super::Ratio;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate {
     pub value: f64,
-    /// Also estimated from the sample; none if the sample has one value.
+    /// Standard error, also estimated from the sample; none for a single value.
     pub standard_error: Option<f64>,
     /// Degrees of freedom of the standard error.
     pub degrees: f64,
 }
 
 impl Estimate {
-    /// The ratio of the means of independent replicates. Its error is that of the mean of the
-    /// residuals (Cochran 6.3). None without replicates or if the denominator is 0.
+    /// Estimates the ratio of the means of independent replicates. Its error is the error of the
+    /// residuals' mean (Cochran 6.3). None without replicates or if the denominator is 0.
     pub fn of_replicates(replicates: &[Ratio]) -> Option<Estimate> {
         let sum = |of: fn(&Ratio) -> f64| replicates.iter().map(of).sum::<f64>();
         let (above, below) = (sum(|ratio| ratio.above), sum(|ratio| ratio.below));
@@ -27,8 +27,8 @@ impl Estimate {
         Some(Estimate { value, standard_error, degrees: count - 1.0 })
     }
 
-    /// Student's interval, which contains the true value in 95 of 100 samples if the estimate is
-    /// normally distributed. None without a standard error.
+    /// Returns Student's interval, which contains the true value for 95 of 100 samples if the
+    /// estimate is normally distributed. None without a standard error.
     pub fn interval(&self) -> Option<[f64; 2]> {
         let half = match self.standard_error? {
             0.0 => 0.0,
@@ -37,29 +37,30 @@ impl Estimate {
         Some([self.value - half, self.value + half])
     }
 
-    /// Whether the interval contains `truth`, which is exact except for the rounding of sums.
+    /// Returns whether the interval contains `truth`, which is exact except for the rounding of
+    /// sums.
     pub fn covers(&self, truth: f64) -> Option<bool> {
         let slack = 1e-9 * truth.abs();
         self.interval().map(|[low, high]| (low - slack..=high + slack).contains(&truth))
     }
 
-    /// Standard error over value.
+    /// Returns the standard error divided by the value.
     pub fn relative_error(&self) -> Option<f64> {
         self.standard_error.filter(|_| self.value != 0.0).map(|error| error / self.value.abs())
     }
 }
 
-/// Variance of a population, estimated from at least two of its values.
+/// Estimates the variance of a population from at least two of its values.
 pub(super) fn variance(values: &[f64]) -> f64 {
     let count = values.len() as f64;
     let mean = values.iter().sum::<f64>() / count;
     values.iter().map(|value| (value - mean) * (value - mean)).sum::<f64>() / (count - 1.0)
 }
 
-/// The 97.5 % quantile of Student's distribution with this many degrees of freedom, rounded down to
-/// whole ones; infinite below one.
+/// Returns the 97.5 % quantile of Student's distribution with `degrees` degrees of freedom, rounded
+/// down to a whole number; infinite below one.
 fn student(degrees: f64) -> f64 {
-    /// For 1 to 10 degrees of freedom, from the usual tables.
+    /// For 1 to 10 degrees of freedom, from standard tables.
     const FEW: [f64; 10] =
         [12.7062, 4.30265, 3.18245, 2.77645, 2.57058, 2.44691, 2.36462, 2.306, 2.26216, 2.22814];
     const NORMAL: f64 = 1.959_963_985;
@@ -85,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn quantiles_are_those_of_the_tables() {
+    fn quantiles_match_the_tables() {
         let table = [
             (1.0, 12.706),
             (4.0, 2.776),
@@ -112,7 +113,7 @@ mod tests {
 
     #[test]
     fn replicates_give_their_mean_and_its_error() {
-        // Mean 3, variance 2.5, standard error 1 / √2 of 5 values.
+        // Mean 3, variance 2.5, standard error 1 / √2 for 5 values.
         let estimate = Estimate::of_replicates(&counts(&[1.0, 2.0, 3.0, 4.0, 5.0])).unwrap();
         assert_eq!((estimate.value, estimate.degrees), (3.0, 4.0));
         let error = estimate.standard_error.unwrap();
@@ -130,7 +131,7 @@ mod tests {
         let estimate = Estimate::of_replicates(&replicates).unwrap();
         // Not the mean of 10 and 3.3.
         assert_eq!(estimate.value, 5.0);
-        // Residuals 5 and -5, their variance 50; the mean below is 2.
+        // Residuals 5 and -5 have variance 50; the mean of the denominators is 2.
         assert_eq!(estimate.standard_error, Some(2.5));
         let nothing = [Ratio { above: 0.0, below: 0.0 }; 2];
         assert_eq!(Estimate::of_replicates(&nothing), None);

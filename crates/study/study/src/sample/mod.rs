@@ -1,9 +1,9 @@
-//! Samples of long traces that represent the whole, and their errors.
+//! Representative samples of long traces, and their errors.
 //!
-//! A [`Selection`] names kernels and CTAs and becomes a [`Part`] of a trace, which [`write()`]
-//! writes as a separate trace. A [`Plan`] says how a part is sampled: it cuts each kernel into
+//! A [`Selection`] names kernels and CTAs and yields a [`Part`] of a trace, which [`write()`]
+//! writes as a separate trace. A [`Plan`] defines how a part is sampled: it cuts each kernel into
 //! *runs* of neighbouring CTAs and groups the runs into *strata*, first by launch order and then by
-//! size. A [`Draw`] takes some runs of every stratum at random.
+//! size. A [`Draw`] selects some runs of every stratum at random.
 //!
 //! ```text
 //! launch order ─────────────────────────────────────────▶
@@ -13,13 +13,13 @@
 //! strata  block 0, light runs: { a c d }   draw: a d      by size; at least 2 runs drawn of each
 //!         block 0, heavy runs: { b e f }   draw: e b
 //! ```
-//!
 //! A sample is used in two ways:
-//! - without simulation: [`estimates`] gives totals and ratios of the part with their standard errors;
-//! - with simulation: [`extrapolated`] continues the counts of simulated samples to the whole, and
-//!   [`Estimate::of_replicates`] gives the error from the spread of independent samples.
+//! - without simulation: [`estimates`] returns totals and ratios of the part with their standard
+//!   errors;
+//! - with simulation: [`extrapolated`] extends the counts of simulated samples to the whole, and
+//!   [`Estimate::of_replicates`] derives the error from the spread of independent samples.
 //!
-//! `docs/sampling.md` has the reasons.
+//! `docs/sampling.md` explains the method.
 //!
 //! Source: Cochran, Sampling Techniques, 3rd edition, 1977.
 
@@ -52,21 +52,20 @@ pub use write::write;
 use std::ops::ControlFlow;
 use warpmem_trace::{BeyondEnd, TraceError};
 
-/// Why a sample could not be taken.
+/// Reason why a sample could not be taken.
 #[derive(Debug, thiserror::Error)]
 pub enum SampleError {
     #[error(transparent)]
     BeyondEnd(#[from] BeyondEnd),
-    #[error("no kernel's name has `{name}` in it; the kernels are {kernels}")]
+    #[error("no kernel's name contains `{name}`; the kernels are {kernels}")]
     NoSuchKernel { name: String, kernels: String },
     #[error("no CTA is selected: {reason}")]
     Empty { reason: String },
     #[error(
-        "CTAs {first} to {last} of kernel {kernel} are a cluster, of which some are selected; valid: all \
-         or none"
+        "CTAs {first} to {last} of kernel {kernel} form a cluster and are only partly selected; valid: all or none"
     )]
     DividedCluster { kernel: usize, first: u32, last: u32 },
-    #[error("the part of a trace cannot take its place; valid: another name")]
+    #[error("the part of a trace cannot overwrite the trace; valid: another name")]
     OverItself,
     #[error("interrupted")]
     Interrupted,
@@ -81,7 +80,7 @@ pub struct Progress {
     pub all: u64,
 }
 
-/// Called for each CTA; may end the pass.
+/// Callback after each CTA; may stop the pass.
 pub type ProgressCallback<'a> = dyn FnMut(Progress) -> ControlFlow<()> + 'a;
 
 /// Counts the CTAs of a pass.
@@ -95,7 +94,7 @@ impl<'a, 'b> Watch<'a, 'b> {
         Watch { progress: Progress { done: 0, all: part.ctas() }, callback }
     }
 
-    /// Counts one more CTA.
+    /// Counts another CTA.
     fn done(&mut self) -> Result<(), SampleError> {
         self.progress.done += 1;
         match (self.callback)(self.progress) {

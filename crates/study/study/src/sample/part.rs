@@ -5,15 +5,15 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use warpmem_trace::{Chunk, Kernel, Ranges, Trace};
 
-/// Kernels and CTAs as a user names them.
+/// Kernels and CTAs as named by the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Selection {
-    /// Launches, numbered from 0 as `warpmem info` does.
+    /// Launches, numbered from 0 as in `warpmem info`.
     pub kernels: Ranges,
-    /// Only kernels whose names contain this.
+    /// Substring of the names of selected kernels.
     pub kernel_name: Option<String>,
-    /// Of the launches of one kernel that are left, only the one with most warp instructions, the
-    /// first of them.
+    /// Whether to keep, of each kernel's selected launches, only the one with the most warp
+    /// instructions (the first of equals).
     pub longest: bool,
     /// CTAs of each kernel, numbered from 0 in launch order.
     pub ctas: Ranges,
@@ -22,32 +22,32 @@ pub struct Selection {
 /// Some CTAs of some kernels of a trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Part {
-    /// In launch order. A kernel without CTAs has none in the trace either.
+    /// Kernels in launch order. A kernel without CTAs has none in the trace either.
     pub kernels: Vec<KernelPart>,
 }
 
 /// Some CTAs of a kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KernelPart {
-    /// Its number in the trace.
+    /// Number of the kernel in the trace.
     pub kernel: usize,
-    /// Their numbers in launch order, ascending.
+    /// CTA numbers in launch order, ascending.
     pub ctas: Vec<u32>,
-    /// CTAs of a cluster, which are all there or none; 1 if there are no clusters.
+    /// CTAs per cluster, which are selected together; 1 without clusters.
     pub cluster: u32,
 }
 
 impl Selection {
-    /// Everything.
+    /// Selects everything.
     pub fn all() -> Selection {
         Selection { kernels: Ranges::all(), kernel_name: None, longest: false, ctas: Ranges::all() }
     }
 
-    /// The part of `trace` that it names, without kernels that have no CTA left.
+    /// Returns the selected part of `trace`, without kernels that have no CTA left.
     ///
     /// # Errors
     /// If a range names kernels that do not exist or CTAs that no selected kernel has, no kernel
-    /// has the name, a cluster is divided, or no CTA is left.
+    /// has the name, a cluster is split, or no CTA is left.
     pub fn of(&self, trace: &Trace) -> Result<Part, SampleError> {
         let kernels = trace.kernels();
         self.kernels.check("kernels", kernels.len() as u64)?;
@@ -113,7 +113,7 @@ fn keep_longest(launches: &mut Vec<(usize, &Kernel)>) {
 }
 
 fn no_such_kernel(name: &str, kernels: &[Kernel]) -> SampleError {
-    /// Names that an error lists.
+    /// Maximum number of names listed by an error.
     const LISTED: usize = 20;
     let mut names: Vec<&str> = kernels.iter().map(|kernel| kernel.info.name.as_str()).collect();
     names.sort_unstable();
@@ -125,12 +125,12 @@ fn no_such_kernel(name: &str, kernels: &[Kernel]) -> SampleError {
 }
 
 impl Part {
-    /// CTAs of all kernels.
+    /// Counts the CTAs of all kernels.
     pub fn ctas(&self) -> u64 {
         self.kernels.iter().map(|part| part.ctas.len() as u64).sum()
     }
 
-    /// Whether it is the whole trace.
+    /// Returns whether the part is the whole trace.
     pub fn is_whole(&self, trace: &Trace) -> bool {
         let whole: u64 = trace.kernels().iter().map(|kernel| u64::from(kernel.ctas)).sum();
         self.kernels.len() == trace.kernels().len() && self.ctas() == whole

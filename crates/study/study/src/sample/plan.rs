@@ -1,15 +1,15 @@
-//! How a part of a trace is sampled: runs of neighbouring CTAs out of strata.
+//! Sampling plan of a part of a trace: runs of neighbouring CTAs, grouped into strata.
 
 use super::{Census, KernelPart, Measures, Part};
 use std::ops::Range;
 use warpmem_support::random::Random;
 
-/// How many CTAs of a kernel are to be sampled.
+/// Number of CTAs of a kernel to sample.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Size {
-    /// This share of them, above 0 and at most 1.
+    /// Fraction of the CTAs, above 0 and at most 1.
     Fraction(f64),
-    /// This many of each kernel, or all if there are fewer.
+    /// Number of CTAs per kernel; all if there are fewer.
     Ctas(u32),
 }
 
@@ -17,19 +17,19 @@ pub enum Size {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Design {
     pub size: Size,
-    /// Least number of CTAs to sample of each kernel. A kernel with no more is kept whole.
+    /// Minimum number of CTAs to sample per kernel. A kernel with no more is kept whole.
     pub at_least: u32,
-    /// Neighbouring CTAs that are drawn together; none: chosen from the size of the sample.
+    /// Neighbouring CTAs that are drawn together; none: derived from the sample size.
     pub run: Option<u32>,
 }
 
 impl Design {
-    /// A design of this size, with defaults for everything else.
+    /// Makes a design of this size, with defaults for everything else.
     pub fn of(size: Size) -> Design {
         Design { size, at_least: PER_STRATUM, run: None }
     }
 
-    /// CTAs to sample out of `count`.
+    /// Returns the number of CTAs to sample out of `count`.
     fn wanted(&self, count: u32) -> u32 {
         let wanted = match self.size {
             Size::Fraction(fraction) => (f64::from(count) * fraction).round() as u32,
@@ -39,31 +39,31 @@ impl Design {
     }
 }
 
-/// Most CTAs of a run by default.
+/// Default maximum of CTAs per run.
 const LONGEST_RUN: u32 = 32;
-/// Least number of runs drawn from a kernel by default, if it has the CTAs: fewer are too few to
-/// estimate an error.
+/// Default minimum of runs drawn from a kernel, if it has the CTAs: fewer are too few to estimate
+/// an error.
 const LEAST_RUNS: u32 = 8;
 /// A variance needs two values.
 const PER_STRATUM: u32 = 2;
 
-/// Strata of every kernel of a part, and what is drawn from each.
+/// Strata of every kernel of a part, and the number drawn from each.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
-    /// By kernel of the part.
+    /// Plans by kernel of the part.
     pub kernels: Vec<KernelPlan>,
 }
 
 /// The strata of a kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KernelPlan {
-    /// The kernel's number in the trace. It seeds the draw, so that the sample of a kernel does not
-    /// depend on other kernels.
+    /// Number of the kernel in the trace. It seeds the draw, so that the sample of a kernel does
+    /// not depend on other kernels.
     pub kernel: usize,
-    /// Neighbouring CTAs that are drawn together, as indices into the kernel's part; all CTAs, in
-    /// order.
+    /// Neighbouring CTAs that are drawn together, as ranges of indices into the kernel's part; they
+    /// cover all CTAs in order.
     pub runs: Vec<Range<usize>>,
-    /// Every run is in one of them.
+    /// Strata; every run is in exactly one.
     pub strata: Vec<Stratum>,
 }
 
@@ -72,14 +72,14 @@ pub struct KernelPlan {
 pub struct Stratum {
     /// Indices into the kernel's runs.
     pub runs: Vec<usize>,
-    /// How many of them are drawn: all, or at least two.
+    /// Number of runs drawn: all, or at least two.
     pub drawn: usize,
 }
 
 /// Runs drawn by a plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Draw {
-    /// By kernel and stratum; within a stratum in random order, all orders equally likely.
+    /// Runs by kernel and stratum; within a stratum in random order, all orders equally likely.
     pub kernels: Vec<Vec<Vec<usize>>>,
 }
 
@@ -88,27 +88,27 @@ impl Plan {
     ///
     /// Runs are drawn in proportion to the size of the stratum, so that every CTA has nearly the
     /// same probability and a replay, which cannot weight CTAs, is not distorted (Cochran 5.3 to
-    /// 5.5). Every stratum has two runs: the finest strata that still show their own variance (5A.12). A kernel of one CTA
-    /// is kept whole.
+    /// 5.5). Two runs are drawn from every stratum: the finest stratification that still reveals
+    /// its own variance (5A.12). A kernel of one CTA is kept whole.
     pub fn new(part: &Part, census: &Census, design: &Design) -> Plan {
         let kernels = part.kernels.iter().zip(&census.kernels);
         Plan { kernels: kernels.map(|(part, ctas)| KernelPlan::new(part, ctas, design)).collect() }
     }
 
-    /// Whether a sample is all of the part, so that there is nothing to estimate.
+    /// Returns whether a sample is the whole part, so that there is nothing to estimate.
     pub fn is_whole(&self) -> bool {
         self.kernels.iter().all(KernelPlan::is_whole)
     }
 
-    /// Draws a sample; those of other seeds and replicates are independent of it.
+    /// Draws a sample; samples of other seeds and replicates are independent of it.
     pub fn draw(&self, seed: u64, replicate: u32) -> Draw {
         let stream = |kernel: usize| u64::from(replicate) << 32 | kernel as u64;
         let draw = |plan: &KernelPlan| plan.draw(&mut Random::numbered(seed, stream(plan.kernel)));
         Draw { kernels: self.kernels.iter().map(draw).collect() }
     }
 
-    /// Half of the runs drawn from each stratum, or all if all were drawn: a sample within the
-    /// sample, drawn in the same way.
+    /// Draws half of the runs drawn from each stratum, or all if all were drawn: a sample within
+    /// the sample, drawn in the same way.
     pub fn half(&self, draw: &Draw) -> Draw {
         let half = |(stratum, runs): (&Stratum, &Vec<usize>)| {
             let whole = stratum.drawn == stratum.runs.len();
@@ -120,7 +120,7 @@ impl Plan {
         Draw { kernels: halves.collect() }
     }
 
-    /// The drawn CTAs of `part`, whose plan this is.
+    /// Returns the drawn CTAs of `part`, to which this plan belongs.
     pub fn part(&self, part: &Part, draw: &Draw) -> Part {
         let kernels = part.kernels.iter().zip(&self.kernels).zip(&draw.kernels);
         let drawn = kernels.map(|((part, plan), strata)| {
@@ -135,7 +135,7 @@ impl Plan {
 
 impl KernelPlan {
     fn new(part: &KernelPart, ctas: &[Measures], design: &Design) -> KernelPlan {
-        // Clusters are drawn whole, so that runs are counted in them.
+        // Clusters are drawn whole, so runs are counted in clusters.
         let cluster = part.cluster;
         let count = ctas.len() as u32 / cluster;
         let wanted = design.wanted(ctas.len() as u32).div_ceil(cluster);
@@ -155,12 +155,12 @@ impl KernelPlan {
         KernelPlan { kernel: part.kernel, strata: strata(&records, drawn), runs }
     }
 
-    /// Whether every run is drawn.
+    /// Returns whether every run is drawn.
     pub fn is_whole(&self) -> bool {
         self.strata.iter().all(|stratum| stratum.drawn == stratum.runs.len())
     }
 
-    /// CTAs of a sample, on average.
+    /// Returns the mean number of CTAs of a sample.
     pub fn ctas_drawn(&self) -> u64 {
         let ctas = self.runs.last().map_or(0, |run| run.end as u64);
         let drawn: usize = self.strata.iter().map(|stratum| stratum.drawn).sum();
@@ -182,9 +182,9 @@ impl KernelPlan {
     }
 }
 
-/// Strata of runs with these `records`, `drawn` of which are to be drawn: blocks of neighbours in
-/// launch order, as early and late CTAs differ, and within each block classes of size, as heavy and
-/// light ones differ.
+/// Stratifies runs with the given `records`, `drawn` of which are to be drawn: blocks of neighbours
+/// in launch order, because early and late CTAs differ, and within each block classes of size,
+/// because heavy and light CTAs differ.
 fn strata(records: &[u64], drawn: u32) -> Vec<Stratum> {
     let all = records.len() as u32;
     if drawn == all {
@@ -205,14 +205,14 @@ fn strata(records: &[u64], drawn: u32) -> Vec<Stratum> {
     strata
 }
 
-/// A share of some things, and how many of them are to be drawn.
+/// A share of some items, and the number to draw from it.
 struct Share {
     things: Range<usize>,
     drawn: u32,
 }
 
-/// Cuts `count` things, `drawn` of which are to be drawn, into `shares`: the numbers to draw are
-/// equal, and the things are in proportion to them.
+/// Divides `count` items, `drawn` of which are to be drawn, into `shares`: the numbers to draw are
+/// nearly equal, and the items are in proportion to them.
 fn in_proportion(count: u32, drawn: u32, shares: u32) -> impl Iterator<Item = Share> {
     (0..shares).map(move |share| {
         let ends = [share, share + 1].map(|index| split(drawn, shares, index));
@@ -221,7 +221,7 @@ fn in_proportion(count: u32, drawn: u32, shares: u32) -> impl Iterator<Item = Sh
     })
 }
 
-/// Where share `index` begins of `count` things in nearly equal `shares`.
+/// Returns the start of share `index` of `count` items in nearly equal `shares`.
 fn split(count: u32, shares: u32, index: u32) -> u32 {
     (u64::from(count) * u64::from(index) / u64::from(shares)) as u32
 }

@@ -1,4 +1,4 @@
-//! Independent samples of a trace that are simulated: their traces, and what their results say.
+//! Independent simulated samples of a trace: their traces, and the evaluation of their results.
 
 use super::{
     Census, Estimate, KernelPlan, METRICS, Measures, Metric, Part, Plan, Ratio, Ratios, Replicate,
@@ -14,7 +14,7 @@ use warpmem_gpu::results::RunResult;
 use warpmem_machine::Machine;
 use warpmem_trace::{Provenance, Trace, TraceError, WriterOptions};
 
-/// Why the traces of samples are not there.
+/// Reason why the traces of samples do not exist.
 #[derive(Debug, thiserror::Error)]
 pub enum PartsError {
     #[error(transparent)]
@@ -33,11 +33,11 @@ impl PartsError {
     }
 }
 
-/// Why estimates have no interval that contains the true value for 95 of 100 samples.
+/// Reason why estimates have no 95 % confidence interval.
 pub enum NoInterval {
     /// The samples contain everything selected, so the results are exact.
     Whole,
-    /// A machine with free room behaves differently from one that the whole trace fills.
+    /// A partially filled machine behaves differently from one that the whole trace fills.
     Unfilled(Unfilled),
 }
 
@@ -50,7 +50,7 @@ impl NoInterval {
     }
 }
 
-/// The kernels of a part and how many of their CTAs the machine holds.
+/// Returns the kernels of a part, with the number of their CTAs that fit on the machine.
 pub fn whole_kernels(
     trace: &Trace,
     plan: &Plan,
@@ -66,7 +66,7 @@ pub fn whole_kernels(
     whole.collect()
 }
 
-/// CTAs of a kernel that the machine holds at a time.
+/// Returns the number of a kernel's CTAs that fit on the machine.
 fn held(trace: &Trace, plan: &KernelPlan, machine: &Machine) -> u64 {
     let needs = CtaNeeds::of(&trace.kernels()[plan.kernel].info, &machine.sm);
     let per_sm = needs.map_or(0, |needs| needs.per_sm(&machine.sm));
@@ -76,16 +76,16 @@ fn held(trace: &Trace, plan: &KernelPlan, machine: &Machine) -> u64 {
 /// Samples to simulate.
 #[derive(Clone, Copy, Debug)]
 pub struct Samples {
-    /// Independent samples.
+    /// Number of independent samples.
     pub replicates: u32,
     pub seed: u64,
-    /// Everything selected is simulated, too.
+    /// Whether everything selected is simulated too.
     pub full: bool,
 }
 
 impl Samples {
-    /// For every replicate its sample and a half of it, and the whole if it is to be run; only the
-    /// whole if that is the sample.
+    /// Returns, for every replicate, its sample and a half of it, and the whole if it is to run;
+    /// only the whole if the sample is the whole.
     pub fn parts(&self, plan: &Plan, selected: &Part) -> Vec<Part> {
         if plan.is_whole() {
             return vec![selected.clone()];
@@ -112,10 +112,10 @@ impl Samples {
     }
 }
 
-/// Each part as a trace in `folder`, on `jobs` threads; the whole keeps its own file.
+/// Writes each part as a trace in `folder`, on `jobs` threads; the whole keeps its own file.
 ///
 /// # Errors
-/// If one cannot be written, or `go_on` stops it.
+/// If a trace cannot be written, or `go_on` stops the work.
 pub fn write_parts(
     trace: &NamedTrace,
     parts: &[Part],
@@ -137,14 +137,14 @@ pub fn write_parts(
     threads(jobs)?.install(|| parts.par_iter().enumerate().map(write_part).collect())
 }
 
-/// A metric's estimate, and its value in the full run.
+/// Estimate of a metric, and its value in the full run.
 pub struct MetricEstimate {
     pub metric: &'static Metric,
     pub estimate: Option<Estimate>,
     pub full: Option<f64>,
 }
 
-/// Every metric, from the replicates and the full run.
+/// Estimates every metric, from the replicates and the full run.
 pub fn metric_estimates(replicates: &[Ratios], full: Option<&Ratios>) -> Vec<MetricEstimate> {
     let row = |(at, metric): (usize, &'static Metric)| {
         let ratios: Vec<Ratio> = replicates.iter().map(|ratios| ratios[at]).collect();

@@ -10,11 +10,11 @@ use warpmem_trace::{
 };
 
 /// Writes the CTAs of `part` to `output`, chunk by chunk. Kernels keep their headers (the whole
-/// grid, however many CTAs are left), host-to-device copies keep their places, and records are
-/// unchanged. After an error no file is left.
+/// grid, however many CTAs remain), host-to-device copies keep their positions, and records are
+/// unchanged. No file remains after an error.
 ///
 /// # Errors
-/// When the trace is damaged, `output` cannot be written, or `progress` breaks off.
+/// If the trace is damaged, `output` cannot be written, or `progress` stops the work.
 pub fn write(
     trace: &Trace,
     part: &Part,
@@ -53,7 +53,8 @@ fn write_kernel(
     watch: &mut Watch<'_, '_>,
 ) -> Result<(), SampleError> {
     writer.begin_kernel(trace.kernels()[part.kernel].info.clone())?;
-    // All in their order, so that a selection of everything has the ids and content of the trace.
+    // All instructions in their order, so that selecting everything preserves the ids and content
+    // of the trace.
     let instructions = trace.instructions(part.kernel)?;
     let ids: Vec<InstructionId> = instructions.iter().map(|one| writer.intern(one)).collect();
     let mut cta = CtaBuilder::new();

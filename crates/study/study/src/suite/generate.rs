@@ -12,10 +12,10 @@ use warpmem_support::files::staged;
 use warpmem_trace::TraceSummary;
 use warpmem_workload::{Progress, Stop, WorkloadError};
 
-/// Name of the manifest in its folder.
+/// File name of the manifest.
 pub const MANIFEST: &str = "suite.toml";
 
-/// Why a suite is not generated.
+/// Reason why a suite could not be generated.
 #[derive(Debug, thiserror::Error)]
 pub enum GenerateError {
     #[error("failed to create folder {}", folder.display())]
@@ -31,7 +31,7 @@ pub enum GenerateError {
     Failed { trace: PathBuf, source: WorkloadError },
     #[error(transparent)]
     Command(WorkloadError),
-    /// Stopped by its watcher; `kept` says what is kept.
+    /// Stopped by the watcher; `kept` describes the results kept.
     #[error("interrupted: {kept}")]
     Interrupted { kept: String },
 }
@@ -42,15 +42,15 @@ impl GenerateError {
     }
 }
 
-/// Watches the generation of a suite, and may stop it.
+/// Watches the generation of a suite, and can stop it.
 pub trait Watcher: Sync {
-    /// A workload is this far.
+    /// Reports the progress of a workload.
     fn report(&self, workload: &str, progress: &Progress) -> ControlFlow<()>;
 
-    /// Asked to stop when `report` would say so, also between its calls.
+    /// Stops when `report` would, also between its calls.
     fn stop(&self) -> Stop;
 
-    /// The trace of a workload is complete.
+    /// Reports that the trace of a workload is complete.
     fn made(&self);
 }
 
@@ -60,9 +60,9 @@ pub struct Generation<'a> {
     pub name: &'a str,
     pub planned: &'a [Planned],
     pub folder: &'a Path,
-    /// Workloads at a time; if 0, one per processor.
+    /// Number of concurrent workloads; 0 means one per processor.
     pub jobs: usize,
-    /// The manifest keeps the other workloads that it lists.
+    /// Whether the manifest keeps the other workloads that it lists.
     pub is_part: bool,
 }
 
@@ -116,7 +116,7 @@ impl Generation<'_> {
         match error {
             WorkloadError::Interrupted => {
                 let kept = match self.folder.is_dir() {
-                    true => "the traces made so far are kept; they have no manifest yet".to_owned(),
+                    true => "the finished traces are kept, without a manifest".to_owned(),
                     false => format!("nothing is kept: {} is gone", self.folder.display()),
                 };
                 GenerateError::Interrupted { kept }
@@ -130,7 +130,7 @@ fn written<E: Into<Box<dyn Error + Send + Sync>>>(error: E) -> GenerateError {
     GenerateError::Write(error.into())
 }
 
-/// Appends `made` to the workloads of other names that a manifest lists already.
+/// Appends `made` to the workloads of other names already listed by a manifest.
 fn listed_before(manifest: &Path, made: Vec<Listed>) -> Result<Vec<Listed>, SuiteError> {
     let mut workloads = match manifest.exists() {
         true => Manifest::load(manifest)?.workloads,

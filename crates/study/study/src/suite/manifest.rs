@@ -1,4 +1,4 @@
-//! The traces of a suite on disk.
+//! Manifest of the traces of a suite on disk.
 
 use std::path::{Path, PathBuf};
 
@@ -16,21 +16,21 @@ pub struct Manifest {
     pub workloads: Vec<Listed>,
 }
 
-/// One of them.
+/// A listed trace.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Listed {
     /// Name in tables.
     pub name: String,
-    /// Relative to the folder of the manifest.
+    /// Path relative to the folder of the manifest.
     pub trace: PathBuf,
-    /// One line.
+    /// Description in one line.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub about: String,
     /// Command that made the trace.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub command: String,
-    /// Hash of its content, 16 hexadecimal digits. A trace with another hash is refused.
+    /// Hash of the content, 16 hexadecimal digits. A trace with another hash is refused.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace_hash: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -64,7 +64,7 @@ impl Manifest {
         Ok(manifest)
     }
 
-    /// The file's text.
+    /// Formats the text of the file.
     pub fn to_text(&self) -> String {
         toml::to_string(self).expect("names, paths and numbers can be written as TOML")
     }
@@ -75,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_is_read_again_and_lies_beside_the_manifest() {
+    fn manifests_read_back_with_relative_paths() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("suite.toml");
         let listed = Listed {

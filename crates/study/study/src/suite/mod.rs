@@ -37,7 +37,7 @@ fn read(path: &Path) -> Result<String, SuiteError> {
         .map_err(|source| SuiteError::Read { path: path.to_owned(), source })
 }
 
-/// Reads a TOML text; `what` names it in messages.
+/// Parses a TOML text; `what` names it in messages.
 fn parse<T: serde::de::DeserializeOwned>(
     text: &str,
     path: &Path,
@@ -50,12 +50,12 @@ fn parse<T: serde::de::DeserializeOwned>(
     })
 }
 
-/// Names become file names and values of columns, and each must be unique.
+/// Checks names, which become file names and column values and must be unique.
 fn check_names<'a>(names: impl Iterator<Item = &'a str>, path: &Path) -> Result<(), SuiteError> {
     let mut seen = HashSet::new();
     for name in names {
         let fault = if !is_name(name) {
-            "a name is made of letters, digits, `-`, `_`, `+` and `.`, and does not begin with `.`"
+            "a name consists of letters, digits, `-`, `_`, `+` and `.`, and does not begin with `.`"
         } else if !seen.insert(name) {
             "there are two of this name"
         } else {

@@ -1,4 +1,4 @@
-//! The baselines of the cells of a plan.
+//! Baselines of the cells of a plan.
 
 use super::design::Design;
 use super::error::ExpandError;
@@ -10,16 +10,16 @@ use warpmem_machine::Machine;
 use warpmem_params::{did_you_mean, nearest};
 use warpmem_support::text::known_parts;
 
-/// The baseline of each machine, by its name. If a case leaves a slot alone, its policy there is
-/// the machine's.
+/// Baseline of each machine, by name. In slots that a case leaves unset, its policy is the
+/// machine's.
 #[derive(Default)]
 pub struct Baselines(Vec<(String, Baseline)>);
 
 impl Baselines {
-    /// The policies and overrides that `plan.baseline` names, or its case. By default, the policies
-    /// by the rules of [`Baseline::choose`], and the first of the `overrides` if nothing else
-    /// varies. In a one-at-a-time design, what the plan does not name is that of the first point.
-    /// The design has the policies of `lists`.
+    /// Chooses the policies and overrides named by `plan.baseline`, or the case of that name. By
+    /// default, the policies follow the rules of [`Baseline::choose`], and the first of the
+    /// `overrides` is taken if nothing else varies. In a one-at-a-time design, anything the plan
+    /// does not name is that of the first point. The design has the policies of `lists`.
     pub(super) fn choose(
         plan: &Plan,
         lists: &[Choice<Vec<String>>],
@@ -37,12 +37,12 @@ impl Baselines {
         self.0.iter().find_map(|(name, baseline)| (name == machine).then_some(baseline))
     }
 
-    /// Whether this cell is a baseline.
+    /// Returns whether this cell is a baseline.
     pub(super) fn hold(&self, planned: &Planned<'_>) -> bool {
         self.of(planned).is_some_and(|baseline| side(planned, baseline).is_baseline)
     }
 
-    /// For each cell, the index of its baseline, if there is one.
+    /// Returns the index of each cell's baseline, if there is one.
     pub fn partners(&self, cells: &[Planned<'_>]) -> Vec<Option<usize>> {
         let sides = cells.iter().map(|planned| Some(side(planned, self.of(planned)?)));
         let sides: Vec<Option<Side>> = sides.collect();
@@ -54,7 +54,7 @@ impl Baselines {
         sides.iter().map(partner).collect()
     }
 
-    /// The different baselines, each with the names of the machines that are compared with it.
+    /// Returns the distinct baselines, each with the names of the machines compared with it.
     pub fn groups(&self) -> Vec<(&Baseline, Vec<&str>)> {
         let mut groups: Vec<(&Baseline, Vec<&str>)> = Vec::new();
         for (machine, baseline) in &self.0 {
@@ -67,8 +67,7 @@ impl Baselines {
     }
 }
 
-/// For a cell, the properties that its baseline must share, and whether the others are the
-/// baseline's.
+/// Properties of a cell that its baseline must share, and whether the others equal the baseline's.
 struct Side {
     equal: Vec<String>,
     is_baseline: bool,
@@ -91,10 +90,10 @@ fn side(planned: &Planned<'_>, baseline: &Baseline) -> Side {
     side
 }
 
-/// The candidates for a baseline.
+/// Candidates for a baseline.
 struct Choosing<'a> {
     plan: &'a Plan,
-    /// Policies of the design, and those of the design and the cases.
+    /// Policies of the design, and policies of the design and the cases together.
     design: &'a [Choice<Vec<String>>],
     lists: &'a [Choice<Vec<String>>],
     machines: &'a [Machine],
@@ -149,8 +148,8 @@ impl Choosing<'_> {
             }
             None => Baseline::choose(None, design, machines)?,
         };
-        // Slots that the baseline does not name are held equal, except where every cell is compared
-        // with one point.
+        // Slots that the baseline does not name are held equal, unless every cell is compared with
+        // one point.
         if named.is_some() && plan.design != Design::OneAtATime {
             return Ok(chosen);
         }
@@ -162,7 +161,7 @@ impl Choosing<'_> {
         Ok(Baseline::of_policies(policies))
     }
 
-    /// A policy for every slot that varies: the given one, otherwise the machine's own.
+    /// Returns a policy for every slot that varies: the given one, otherwise the machine's own.
     fn everywhere<'s>(
         &self,
         machine: &Machine,
@@ -176,7 +175,7 @@ impl Choosing<'_> {
     }
 }
 
-/// Why there is no baseline; of a plan with cases, because it names none of them.
+/// Explains why there is no baseline; in a plan with cases, because it names none of them.
 fn refusal(plan: &Plan, source: BaselineError) -> ExpandError {
     let Some(baseline) = plan.baseline.clone().filter(|_| !plan.cases.is_empty()) else {
         return source.into();
@@ -186,7 +185,7 @@ fn refusal(plan: &Plan, source: BaselineError) -> ExpandError {
     ExpandError::NotACase { baseline, meant, source }
 }
 
-/// Splits the plan's baseline into the parts that name policies and those that name overrides.
+/// Splits the plan's baseline into parts that name policies and parts that name overrides.
 fn parted(plan: &Plan, overrides: &[String]) -> (Option<String>, Option<String>) {
     let is_known = |part: &str| overrides.iter().any(|known| known == part);
     let parts = plan.baseline.iter().flat_map(|text| known_parts(text, is_known));
@@ -198,8 +197,8 @@ fn parted(plan: &Plan, overrides: &[String]) -> (Option<String>, Option<String>)
     (joined(policies), joined(overrides))
 }
 
-/// The policies of the design and of the cases. If a case leaves a slot alone, its policy there is
-/// the machine's.
+/// Adds the policies of the cases to those of the design. In slots that a case leaves unset, its
+/// policy is the machine's.
 fn with_cases(
     lists: &[Choice<Vec<String>>],
     plan: &Plan,
@@ -227,7 +226,7 @@ fn add(lists: &mut Vec<Choice<Vec<String>>>, slot: &'static Slot, policy: &str) 
     }
 }
 
-/// The machine's policy in the slot.
+/// Returns the machine's policy in the slot.
 fn own(slot: &Slot, machine: &Machine) -> String {
     slot.policy_of(&mut machine.policy.clone()).clone()
 }

@@ -1,4 +1,4 @@
-//! Designs: which combinations of the factors' levels are run.
+//! Experimental designs: the combinations of factor levels to run.
 
 use super::error::PlanError;
 use super::values::Interval;
@@ -6,48 +6,48 @@ use serde::Deserialize;
 use std::slice;
 use warpmem_support::random::Random;
 
-/// Most points of a design; each is run on every trace and machine.
+/// Maximum number of points of a design; each runs on every trace and machine.
 const MOST_POINTS: usize = 1_000_000;
 
-/// Which combinations of levels are run.
+/// Selection of the combinations of levels.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Design {
-    /// All of them; the last factor changes fastest.
+    /// All combinations; the last factor changes fastest.
     #[default]
     Full,
-    /// The first level of every factor, and then each other level of one factor at a time.
+    /// The first level of every factor, then each other level of one factor at a time.
     OneAtATime,
-    /// Every combination of the policies, each with the same samples of the parameters. For n
-    /// samples, the range of every parameter is cut into n parts of equal size; one value is drawn
-    /// in each, and their order is random (McKay, Beckman and Conover 1979).
+    /// Every combination of policies, each with the same samples of the parameters. For n samples,
+    /// the range of every parameter is cut into n parts of equal size; one value is drawn in each,
+    /// and their order is random (McKay, Beckman and Conover 1979).
     LatinHypercube,
 }
 
 /// A varied parameter or policy.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Factor {
-    /// For messages.
+    /// Name in messages.
     pub name: String,
     pub levels: Levels,
 }
 
-/// The values of a factor.
+/// Levels of a factor.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Levels {
-    /// Policies: never sampled, all of them are taken.
+    /// Policies: always enumerated, never sampled.
     Policies(Vec<String>),
     /// Values of a parameter.
     Values(Vec<String>),
-    /// An interval of a parameter, to draw numbers from.
+    /// Interval of a parameter, from which numbers are drawn.
     Interval(Interval),
 }
 
-/// The combinations: a level for each factor, in their order.
+/// Enumerates the combinations: a level for each factor, in their order.
 ///
 /// # Errors
-/// If a design that does not draw has an interval, the number of samples is missing or too large,
-/// or there are too many combinations.
+/// If a design without sampling has an interval, the number of samples is missing or too large, or
+/// there are too many combinations.
 pub fn points(
     design: Design,
     factors: &[Factor],
@@ -59,7 +59,7 @@ pub fn points(
             latin_hypercube(factors, samples, seed)
         }
         (Design::LatinHypercube, _) => {
-            let message = "a latin hypercube has a number of samples, 1 or more: `samples = 64`";
+            let message = "a latin hypercube needs a number of samples, 1 or more: `samples = 64`";
             Err(PlanError::invalid("samples", message))
         }
         (_, Some(_)) => {
@@ -71,12 +71,12 @@ pub fn points(
     }
 }
 
-/// The levels of each factor; none may be an interval.
+/// Returns the levels of each factor; none may be an interval.
 fn listed(factors: &[Factor]) -> Result<Vec<&[String]>, PlanError> {
     let levels = factors.iter().map(|factor| match &factor.levels {
         Levels::Policies(levels) | Levels::Values(levels) => Ok(levels.as_slice()),
         Levels::Interval(_) => {
-            let message = "a range has a `step` or a `count`; only a latin hypercube draws from it";
+            let message = "a range needs a `step` or a `count`; only a latin hypercube samples it";
             Err(PlanError::invalid(&factor.name, message))
         }
     });
@@ -150,10 +150,10 @@ fn policies_of(factor: &Factor) -> Option<&[String]> {
     }
 }
 
-/// The levels of one parameter, sample by sample. If listed values do not divide the samples
-/// evenly, the seed decides which of them occur once more, or not at all.
+/// Returns the levels of one parameter, sample by sample. If listed values do not divide the
+/// samples evenly, the seed selects those that occur once more, or not at all.
 fn column(levels: &Levels, samples: usize, seed: u64, number: usize) -> Vec<String> {
-    // A floating-point fraction has 53 bits.
+    // The fraction of a double has 53 bits.
     const PARTS: u64 = 1 << 53;
     let mut random = Random::numbered(seed, number as u64);
     let mut strata: Vec<usize> = (0..samples).collect();
@@ -259,7 +259,7 @@ mod tests {
     }
 
     proptest! {
-        /// The defining property of a latin hypercube.
+        /// Defining property of a Latin hypercube.
         #[test]
         fn every_part_of_every_parameter_is_sampled_once(samples in 1usize..200, seed: u64) {
             let factors = [interval(0.0, 1.0), interval(0.0, 1.0)];
@@ -284,7 +284,7 @@ mod tests {
             prop_assert!(uses.values().all(|&uses| uses.abs_diff(samples / count) <= 1));
         }
 
-        /// Under some seed, each value gets the remainder of an uneven division.
+        /// For some seed, each value receives the remainder of an uneven division.
         #[test]
         fn no_listed_value_is_favoured(samples in 1usize..10, first_seed in 0..u64::MAX / 2) {
             let factors = [values(&["a", "b", "c", "d"])];

@@ -8,7 +8,7 @@ use warpmem_params::{did_you_mean, nearest};
 use warpmem_record::ResultsError;
 use warpmem_support::files::text::position;
 
-/// Errors of a plan.
+/// Errors in a plan.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PlanError {
@@ -31,14 +31,14 @@ impl PlanError {
         PlanError::Invalid { key: key.to_owned(), message: message.into() }
     }
 
-    /// `error` of reading `text` as a plan.
+    /// Converts the `error` of parsing `text` as a plan.
     pub(super) fn malformed(path: &Path, text: &str, error: &toml::de::Error) -> PlanError {
         let (line, _) = position(text, error.span().map_or(0, |span| span.start));
         PlanError::Malformed { path: path.to_owned(), line, message: explained(error.message()) }
     }
 }
 
-/// Why a plan cannot be turned into cells that can run.
+/// Reason why a plan cannot be expanded into runnable cells.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ExpandError {
@@ -56,7 +56,7 @@ pub enum ExpandError {
     Case { case: String, source: Box<ExpandError> },
     #[error("the plan has no cell that can run")]
     NoCell,
-    /// Which cells cannot run, and why.
+    /// Cells that cannot run, with the reasons.
     #[error("{0}")]
     CannotRun(String),
     #[error(transparent)]
@@ -65,7 +65,7 @@ pub enum ExpandError {
     UnknownOverrides { unknown: String, meant: String },
     #[error("the baseline `{baseline}` is not a case of the plan{meant}")]
     NotACase { baseline: String, meant: String, source: BaselineError },
-    /// Which cells have no run of the baseline to be compared with.
+    /// Cells without a baseline run to be compared with.
     #[error("{0}")]
     WithoutBaseline(String),
 }
@@ -77,24 +77,24 @@ pub enum SweepError {
     Results(#[from] ResultsError),
     #[error(transparent)]
     Threads(#[from] ThreadsError),
-    /// The results of a cell cannot be written; `kept` says what is kept.
+    /// The results of a cell cannot be written; `kept` describes the results kept.
     #[error("{kept}")]
     Unwritten { kept: String, source: ResultsError },
     #[error(
-        "{} has {left} of {cells} cells, although all have been run: something removed the others; run it again to make them",
+        "{} has {left} of {cells} cells, although all have run: something removed the others; run it again to repeat them",
         directory.display()
     )]
     Lost { directory: PathBuf, left: usize, cells: usize },
 }
 
 impl SweepError {
-    /// Whether another process writes the directory.
+    /// Returns whether another process writes the directory.
     pub fn is_in_use(&self) -> bool {
         matches!(self, SweepError::Results(ResultsError::InUse { .. }))
     }
 }
 
-/// Serde's message about an unknown name, with the name that was probably meant.
+/// Extends serde's message about an unknown name with the likely intended name.
 fn explained(message: &str) -> String {
     let first_line = message.lines().next().unwrap_or(message);
     let unknown = ["unknown field `", "unknown variant `"].into_iter().find_map(|head| {

@@ -12,17 +12,17 @@ use warpmem_gpu::engine::Progress;
 use warpmem_gpu::results::RunResult;
 use warpmem_record::{CellStore, FinishedCells, Recorded, ResultsError, RunKey};
 
-/// Watches the cells of a sweep, and may stop them.
+/// Watches the cells of a sweep, and can stop them.
 pub trait Watcher: Sync {
-    /// Watches a running cell; dropped if the cell fails.
+    /// Watcher of a running cell; dropped if the cell fails.
     type Running<'a>: Progress
     where
         Self: 'a;
 
-    /// A cell begins.
+    /// Starts watching a cell.
     fn begin(&self, planned: &Planned<'_>) -> Self::Running<'_>;
 
-    /// The cell with the index `at` in the plan has ended.
+    /// Reports the end of the cell with the index `at` in the plan.
     fn ended(
         &self,
         at: usize,
@@ -31,13 +31,13 @@ pub trait Watcher: Sync {
         result: &RunResult,
     );
 
-    /// Results cannot be written: running cells are to stop, and no others to begin.
+    /// Reports that results cannot be written: running cells should stop, and no others begin.
     fn stop(&self);
 
     fn is_stopped(&self) -> bool;
 }
 
-/// The cells of a plan, and the directory with the results of those that have been run.
+/// Cells of a plan, and the directory with the results of those that have run.
 pub struct Sweep<'a> {
     directory: PathBuf,
     pub(super) recorded: Recorded,
@@ -48,10 +48,10 @@ pub struct Sweep<'a> {
 }
 
 impl<'a> Sweep<'a> {
-    /// Opens the directory of the results; `shard` is the part of the cells to run.
+    /// Opens the directory of results; `shard` selects the cells to run.
     ///
     /// # Errors
-    /// If it cannot be opened, or holds other tables.
+    /// If the directory cannot be opened, or holds other tables.
     pub fn open(
         expansion: Expansion<'a>,
         recorded: Recorded,
@@ -63,12 +63,12 @@ impl<'a> Sweep<'a> {
         Ok(Sweep { directory: directory.to_owned(), recorded, cells, baselines, store, shard })
     }
 
-    /// Tables that are damaged; their runs are made again.
+    /// Returns the damaged tables, whose runs are repeated.
     pub fn damaged(&self) -> &[PathBuf] {
         self.store.damaged()
     }
 
-    /// How many runs of the directory are not in the plan.
+    /// Returns the number of runs in the directory that are not in the plan.
     pub fn others(&self) -> usize {
         self.store.finished().others(&self.run_ids(None)).len()
     }
@@ -76,13 +76,13 @@ impl<'a> Sweep<'a> {
     /// Removes the runs that are not in the plan.
     ///
     /// # Errors
-    /// If one cannot be removed.
+    /// If a run cannot be removed.
     pub fn prune(&mut self) -> Result<(), SweepError> {
         let run_ids = self.cells.iter().map(|planned| planned.cell.key.run_id()).collect();
         Ok(self.store.prune(&run_ids)?)
     }
 
-    /// Starts the cells that have no results.
+    /// Starts the cells without results.
     pub fn start(self) -> Started<'a> {
         let mine = mine(&self.cells, self.shard);
         let is_there =
@@ -96,7 +96,7 @@ pub(super) fn keys<'s>(cells: &'s [Planned<'_>]) -> impl Iterator<Item = &'s Run
     cells.iter().map(|planned| &planned.cell.key)
 }
 
-/// A sweep, and which of its cells are to be run.
+/// A sweep, and its cells to run.
 pub struct Started<'a> {
     sweep: Sweep<'a>,
     /// Indices of the shard's cells, of those with results, and of those to run.
@@ -106,32 +106,32 @@ pub struct Started<'a> {
 }
 
 impl<'a> Started<'a> {
-    /// The number of cells of the plan, or of its shard.
+    /// Returns the number of cells of the plan, or of its shard.
     pub fn cells(&self) -> usize {
         self.mine.len()
     }
 
-    /// The number of those that had results before.
+    /// Returns the number of cells that already had results.
     pub fn there(&self) -> usize {
         self.there.len()
     }
 
-    /// The cells to run.
+    /// Returns the cells to run.
     pub fn todo(&self) -> Vec<&Planned<'a>> {
         self.todo.iter().map(|&at| &self.sweep.cells[at]).collect()
     }
 
-    /// For each cell of the plan, the index of its baseline, if there is one.
+    /// Returns the index of each cell's baseline, if there is one.
     pub fn partners(&self) -> Vec<Option<usize>> {
         self.sweep.baselines.partners(&self.sweep.cells)
     }
 
-    /// Runs none of them: what there is can be assembled.
+    /// Skips the remaining cells: existing results can be assembled.
     pub fn skip(self) -> Run<'a> {
         Run { started: self, ends: Vec::new() }
     }
 
-    /// Runs the cells, on `jobs` threads.
+    /// Runs the cells on `jobs` threads.
     ///
     /// # Errors
     /// If no threads can be started.
@@ -143,10 +143,10 @@ impl<'a> Started<'a> {
     }
 }
 
-/// The index of a cell, and how it ended.
+/// Index of a cell, and its outcome.
 type End = (usize, Result<(), CellError>);
 
-/// A sweep whose cells have been run or have failed.
+/// A sweep whose cells have run or failed.
 pub struct Run<'a> {
     started: Started<'a>,
     ends: Vec<End>,
@@ -156,7 +156,7 @@ impl Run<'_> {
     /// Assembles the tables of all cells with results.
     ///
     /// # Errors
-    /// If results cannot be written. Other failures are in the outcome.
+    /// If results cannot be written. Other failures are part of the outcome.
     pub fn assemble(self) -> Result<Outcome, SweepError> {
         let Run { started: Started { sweep, mine, there, .. }, ends } = self;
         let Sweep { directory, recorded, cells, baselines, store, .. } = sweep;
@@ -191,7 +191,7 @@ impl Run<'_> {
     }
 }
 
-/// Fails if finished cells are no longer in the directory.
+/// Fails if finished cells have disappeared from the directory.
 fn check_kept(
     outcome: &Outcome,
     directory: &Path,
@@ -208,7 +208,7 @@ fn check_kept(
     }
 }
 
-/// The first failure that is of the results, and not of a cell.
+/// Extracts the first failure that concerns the results and not a cell.
 fn unwritten(failures: &mut Vec<Failure>) -> Option<ResultsError> {
     let is_of_results = |failure: &Failure| matches!(failure.error, CellError::Results(_));
     let at = failures.iter().position(is_of_results)?;
@@ -228,28 +228,28 @@ fn kept(outcome: &Outcome, directory: &Path) -> String {
     }
 }
 
-/// The outcome of a plan.
+/// Outcome of a plan.
 pub struct Outcome {
-    /// Cells of the plan, or of its shard.
+    /// Number of cells of the plan, or of its shard.
     pub cells: usize,
-    /// Number of those with results.
+    /// Number of cells with results.
     pub finished: usize,
     /// Whether all cells of the plan have results, including those of other shards.
     pub is_whole: bool,
-    /// Cells that failed, in the order of the plan.
+    /// Failed cells, in the order of the plan.
     pub failures: Vec<Failure>,
     pub interrupted: bool,
     /// The baselines of the cells.
     pub baselines: Baselines,
 }
 
-/// A cell that failed.
+/// A failed cell.
 pub struct Failure {
     pub label: String,
     pub error: CellError,
 }
 
-/// Counts the cells with these indices that have results. A user may have removed some since.
+/// Counts the cells with these indices that still have results; the user may have removed some.
 fn left(directory: &Path, cells: &[Planned<'_>], places: &[usize], recorded: Recorded) -> usize {
     let Ok(finished) = FinishedCells::read(directory) else { return 0 };
     places.iter().filter(|&&at| finished.holds(&cells[at].cell.key, recorded)).count()
@@ -261,7 +261,7 @@ pub struct Listed<'c, 'a> {
     pub is_there: bool,
 }
 
-/// The cells of the plan, or of its shard, without running any.
+/// Lists the cells of the plan, or of its shard, without running any.
 ///
 /// # Errors
 /// If the directory cannot be read.
@@ -281,7 +281,7 @@ pub fn listed<'c, 'a>(
     mine(cells, shard).into_iter().map(listed).collect()
 }
 
-/// The indices of the shard's cells.
+/// Returns the indices of the shard's cells.
 pub(super) fn mine(cells: &[Planned<'_>], shard: Option<Shard>) -> Vec<usize> {
     let Some(shard) = shard else {
         return (0..cells.len()).collect();
@@ -291,8 +291,8 @@ pub(super) fn mine(cells: &[Planned<'_>], shard: Option<Shard>) -> Vec<usize> {
     (0..cells.len()).filter(|&at| held[at]).collect()
 }
 
-/// Runs the cells with these indices, the longest first so that the last ones do not keep only one
-/// thread busy. Returns how each ended, in their order.
+/// Runs the cells with these indices, the longest first, to keep all threads busy until the end.
+/// Returns the outcome of each, in their order.
 fn run_all(
     cells: &[Planned<'_>],
     mut places: Vec<usize>,

@@ -1,4 +1,4 @@
-//! Turns a plan into cells that can run.
+//! Expands a plan into runnable cells.
 
 use super::baseline::Baselines;
 use super::error::ExpandError;
@@ -15,16 +15,16 @@ use warpmem_gpu::slots::{Choice, Choices, List, SLOTS, Slot};
 use warpmem_machine::{Machine, load, preset_names};
 use warpmem_params::{PolicyError, did_you_mean, nearest};
 
-/// Reasons that a refusal lists.
+/// Maximum number of reasons listed by a refusal.
 const MOST_REASONS: usize = 10;
 
-/// The cells of a plan.
+/// Cells of a plan.
 pub struct Expansion<'a> {
-    /// In the order of the plan: by machine, trace and point.
+    /// Cells in the order of the plan: by machine, trace and point.
     pub cells: Vec<Planned<'a>>,
     /// Number of cells that repeat an earlier run.
     pub repeated: usize,
-    /// Why cells were left out, and how many.
+    /// Reasons for skipped cells, with their numbers.
     pub unfit: Vec<Unfit>,
     pub baselines: Baselines,
 }
@@ -34,12 +34,12 @@ pub struct Planned<'a> {
     pub cell: Cell<'a>,
     /// Name of the case; none for a point of the design.
     pub case: Option<String>,
-    /// `vecadd on li2015 with fr-fcfs, dram.read_queue=16`
+    /// Label: `vecadd on li2015 with fr-fcfs, dram.read_queue=16`.
     pub label: String,
 }
 
 impl Planned<'_> {
-    /// The policy of every slot.
+    /// Returns the policy of every slot.
     pub fn policies(&self) -> impl Iterator<Item = (&'static str, String)> {
         let mut policies = self.cell.key.machine.policy.clone();
         SLOTS.iter().map(move |slot| (slot.name, slot.policy_of(&mut policies).clone()))
@@ -61,16 +61,16 @@ struct Point {
     case: Option<String>,
 }
 
-/// Why a cell cannot run.
+/// Reason why a cell cannot run.
 struct Problem {
     label: String,
     reason: String,
-    /// The cell does not fit the machine; otherwise it is a mistake in the plan.
+    /// Whether the cell does not fit the machine; otherwise the plan has a mistake.
     is_unfit: bool,
 }
 
 /// # Errors
-/// If anything in the plan cannot run, unless the plan asks to leave out cells that do not fit a
+/// If anything in the plan cannot run, unless the plan asks to skip cells that do not fit a
 /// machine.
 pub fn expand<'a>(plan: &Plan, traces: &'a [NamedTrace]) -> Result<Expansion<'a>, ExpandError> {
     let machines = machines(plan)?;
@@ -86,7 +86,7 @@ pub fn expand<'a>(plan: &Plan, traces: &'a [NamedTrace]) -> Result<Expansion<'a>
         .into_par_iter()
         .map(|(machine, point)| cells(machine, point, plan, traces, &files))
         .collect();
-    // For each machine, trace by trace, like `compare`.
+    // By machine, then by trace, as in `compare`.
     let mut made: Vec<Vec<Option<Result<Planned<'a>, Problem>>>> =
         made.into_iter().map(|cells| cells.into_iter().map(Some).collect()).collect();
     let mut ordered = Vec::new();
@@ -116,8 +116,7 @@ pub fn expand<'a>(plan: &Plan, traces: &'a [NamedTrace]) -> Result<Expansion<'a>
     Ok(Expansion { repeated: all - cells.len(), cells, unfit, baselines })
 }
 
-/// Keeps each run once: as the cell of the baseline if that is the same run, otherwise as the
-/// first.
+/// Keeps each run once: as the baseline's cell if it is the same run, otherwise as the first.
 fn distinct<'a>(cells: Vec<Planned<'a>>, baselines: &Baselines) -> Vec<Planned<'a>> {
     let mut kept: Vec<Planned<'a>> = Vec::new();
     let mut places: HashMap<String, usize> = HashMap::new();
@@ -133,8 +132,7 @@ fn distinct<'a>(cells: Vec<Planned<'a>>, baselines: &Baselines) -> Vec<Planned<'
     kept
 }
 
-/// Refuses a plan with a cell that has no baseline: all cells would run, and nothing could be
-/// compared.
+/// Refuses a plan with a cell that has no baseline, before everything runs without a comparison.
 fn check_partners(
     baseline: &str,
     cells: &[Planned<'_>],
@@ -158,7 +156,7 @@ fn check_partners(
         left_out => format!("\n  `skip_unfit` leaves these out:{left_out}"),
     };
     Err(ExpandError::WithoutBaseline(format!(
-        "`baseline`: {} of {} cells have no run of `{baseline}` to be compared with, the first is {}; nothing was started\n  \
+        "`baseline`: {} of {} cells have no run of `{baseline}` to compare with; the first is {}; nothing was started\n  \
          name one that every cell can be compared with, or none; this trace and machine have:{beside}{left_out}",
         alone().count(),
         cells.len(),
@@ -166,7 +164,7 @@ fn check_partners(
     )))
 }
 
-/// Machines by the name or path in the plan.
+/// Opens the machines by the name or path in the plan.
 fn machines(plan: &Plan) -> Result<Vec<(String, Machine)>, ExpandError> {
     let mut machines: Vec<(String, Machine)> = Vec::new();
     for name in &plan.machines {
@@ -181,7 +179,7 @@ fn machines(plan: &Plan) -> Result<Vec<(String, Machine)>, ExpandError> {
     Ok(machines)
 }
 
-/// The policies of the design by slot, in the order of the tables' columns.
+/// Returns the policies of the design by slot, in the order of the tables' columns.
 fn lists(plan: &Plan) -> Result<Vec<Choice<Vec<String>>>, ExpandError> {
     let list = |Choice { slot, given }: Choice<&PolicyNames>| Choice {
         slot,
@@ -193,8 +191,8 @@ fn lists(plan: &Plan) -> Result<Vec<Choice<Vec<String>>>, ExpandError> {
     Ok(lists)
 }
 
-/// Returns the value given for each slot. A name may have dashes or underscores; both spellings together are an error,
-/// because one would be ignored.
+/// Returns the value given for each slot. A name may have dashes or underscores; giving both
+/// spellings is an error, because one would be ignored.
 fn by_slot<T>(given: &BTreeMap<String, T>) -> Result<Vec<Choice<&T>>, ExpandError> {
     let mut choices: Vec<Choice<&T>> = Vec::new();
     for (name, given) in given {
@@ -216,7 +214,7 @@ pub(super) fn slot(name: &str) -> Result<&'static Slot, ExpandError> {
     })
 }
 
-/// The policies of the design, then those of the cases.
+/// Returns the policies of the design, then those of the cases.
 fn points(plan: &Plan, lists: &[Choice<Vec<String>>]) -> Result<Vec<Point>, ExpandError> {
     let slots: Vec<(String, Vec<String>)> =
         lists.iter().map(|list| (list.slot.name.to_owned(), list.given.clone())).collect();
@@ -253,12 +251,13 @@ fn of_case(case: &Case) -> Result<Point, ExpandError> {
     })
 }
 
-/// The sets of overrides as the tables write them, in the order of the points.
+/// Returns the sets of overrides as written in tables, in the order of the points.
 fn overrides(points: &[Point]) -> Vec<String> {
     points.iter().map(|point| point.overrides.join("; ")).collect()
 }
 
-/// A point on a machine, with every trace; `files` are the traces' names in the commands.
+/// Makes the cells of a point on a machine, with every trace; `files` are the traces' names in the
+/// commands.
 fn cells<'a>(
     (machine_name, machine): &(String, Machine),
     point: &Point,
@@ -292,7 +291,7 @@ fn cells<'a>(
     traces.iter().zip(files).map(cell).collect()
 }
 
-/// Whether the plan names a policy that no machine could have.
+/// Returns whether the plan names a policy that no machine could have.
 fn is_mistake(error: &CellError) -> bool {
     let CellError::Refused(refused) = error else { return false };
     let Refusal::Policy(error) = &refused.source else { return false };
@@ -317,7 +316,8 @@ fn label(trace: &NamedTrace, machine: &str, point: &Point) -> String {
     if parts.is_empty() { on } else { format!("{on} with {}", parts.join(", ")) }
 }
 
-/// The problems by reason if they may be left out, otherwise an error that names them.
+/// Groups the problems by reason if they may be skipped, otherwise returns an error that names
+/// them.
 fn tell(plan: &Plan, cells: usize, problems: Vec<Problem>) -> Result<Vec<Unfit>, ExpandError> {
     let refused = problems.iter().any(|problem| !problem.is_unfit || !plan.skip_unfit);
     let only_unfit = problems.iter().all(|problem| problem.is_unfit);

@@ -1,5 +1,5 @@
 //! Moves cells between the directory of a sweep and those of its shards, so that several processes
-//! make the runs of one plan, which end in one directory.
+//! can run one plan whose results end in one directory.
 
 use super::error::SweepError;
 use super::execute::{Sweep, keys, mine};
@@ -9,23 +9,23 @@ use std::path::Path;
 use warpmem_record::{CellStore, RunKey, cell_names};
 
 impl Sweep<'_> {
-    /// Run ids of the cells of the plan, or of a shard.
+    /// Returns the run ids of the cells of the plan, or of a shard.
     pub fn run_ids(&self, shard: Option<Shard>) -> HashSet<&str> {
         let cells = mine(&self.cells, shard).into_iter();
         cells.map(|at| self.cells[at].cell.key.run_id()).collect()
     }
 
-    /// How many cells of the plan, or of a shard, have no results here.
+    /// Returns the number of cells of the plan, or of a shard, without results here.
     pub fn missing(&self, shard: Option<Shard>) -> usize {
         let finished = self.store.finished();
         let is_missing = |at: &usize| !finished.holds(&self.cells[*at].cell.key, self.recorded);
         mine(&self.cells, shard).iter().filter(|at| is_missing(at)).count()
     }
 
-    /// Takes over the finished cells of the plan from the directory of a shard.
+    /// Moves the finished cells of the plan from the directory of a shard.
     ///
     /// # Errors
-    /// If a process writes it ([`SweepError::is_in_use`]), or a cell cannot be read or moved.
+    /// If a process is writing it ([`SweepError::is_in_use`]), or a cell cannot be read or moved.
     pub fn gather(&mut self, shard_directory: &Path) -> Result<(), SweepError> {
         let Sweep { cells, store, recorded, .. } = self;
         let names = cell_names(shard_directory)?;
@@ -37,8 +37,8 @@ impl Sweep<'_> {
         Ok(store.take_from(&mut from, keys, *recorded)?)
     }
 
-    /// Moves the finished cells of `shard` to its directory, whose process then does not run them
-    /// again.
+    /// Moves the finished cells of `shard` to its directory, so that its process does not repeat
+    /// them.
     ///
     /// # Errors
     /// As [`Sweep::gather`].

@@ -1,11 +1,11 @@
-//! Sweeps: what a plan says is to be run, and the runs of it that have no results yet.
+//! Sweeps: plans of runs, and the execution of those without results.
 //!
 //! ```text
-//! plan     what its file says, without opening a trace or building a machine
+//! plan     the content of the plan's file, without opening a trace or building a machine
 //!   ▲
-//! traces   the traces that it names, some of which are generated
+//! traces   the traces that it names, some of them generated
 //!   ▲
-//! expand   the cells that it means, and the baselines that they are compared with
+//! expand   the cells that it defines, and their baselines
 //!   ▲
 //! execute  runs the cells without results, on several threads
 //! ```

@@ -13,43 +13,43 @@ use warpmem_support::files::destination::is_file_name;
 use warpmem_support::files::text;
 use warpmem_trace::Trace;
 
-/// Keys of a machine that do not change results: two runs that differ only in them are the same.
+/// Machine keys without effect on results: two runs that differ only in them are the same.
 const WORDS: [&str; 2] = ["name", "description"];
 
 /// A plan of runs: every trace on every machine at every point of the design and in every case.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Plan {
-    /// For reports; by default the name of the plan's file without extension.
+    /// Name in reports; by default the name of the plan's file without extension.
     pub name: String,
-    /// Traces, globs of them, and manifests (`.toml`), from `folder`.
+    /// Traces, globs, and manifests (`.toml`), relative to `folder`.
     pub traces: Vec<String>,
     /// Workloads to generate.
     pub suites: Vec<Part>,
-    /// Presets, or TOML files from `folder`.
+    /// Presets, or TOML files relative to `folder`.
     pub machines: Vec<String>,
     pub design: Design,
     /// Number of samples of a Latin hypercube.
     pub samples: Option<usize>,
     /// Seed of a Latin hypercube.
     pub seed: u64,
-    /// Policy that others are compared with, or several of different slots separated by slashes.
+    /// Policy that others are compared with, or policies of several slots separated by slashes.
     pub baseline: Option<String>,
-    /// Points that are invalid for a machine are skipped instead of refused.
+    /// Whether points that are invalid for a machine are skipped instead of refused.
     pub skip_unfit: bool,
-    /// Record every load.
+    /// Whether to record every load.
     pub loads: bool,
-    /// Record the whole machine at this interval, core cycles.
+    /// Interval for recording the whole machine, core cycles.
     pub intervals: Option<NonZeroU64>,
-    /// Record a sample of the requests.
+    /// Sample of the requests to record.
     pub requests: Option<RequestSample>,
     /// Policies by slot.
     pub policies: BTreeMap<String, PolicyNames>,
     /// Values by machine parameter.
     pub parameters: BTreeMap<String, Values>,
-    /// Sets of policies and parameters that are run as they are.
+    /// Sets of policies and parameters that run without variation.
     pub cases: Vec<Case>,
-    /// Folder that file names are relative to.
+    /// Folder to which file names are relative.
     #[serde(skip)]
     pub folder: PathBuf,
 }
@@ -58,11 +58,11 @@ pub struct Plan {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Part {
-    /// `small`, `medium` or `large` in the suite that comes with the program.
+    /// `small`, `medium` or `large` in the built-in suite.
     pub size: Option<String>,
     /// Names of the workloads; all if empty.
     pub workloads: Vec<String>,
-    /// File of a suite; by default the program's own.
+    /// File of a suite; by default the built-in one.
     pub from: Option<PathBuf>,
 }
 
@@ -115,7 +115,7 @@ impl Plan {
         Ok(plan)
     }
 
-    /// The plan that `text` is; `path` is for messages and the name.
+    /// Parses a plan from `text`; `path` is for messages and the name.
     ///
     /// # Errors
     /// If it is not a plan; the message names the line.
@@ -139,7 +139,7 @@ impl Plan {
             return Err(PlanError::invalid("name", message));
         }
         if self.traces.is_empty() && self.suites.is_empty() {
-            let message = "it names none, and there are no `suites`: nothing is to be run";
+            let message = "it is empty, and there are no `suites`: nothing to run";
             return Err(PlanError::invalid("traces", message));
         }
         if self.machines.is_empty() {
@@ -153,22 +153,22 @@ impl Plan {
         let of_cases = self.cases.iter().flat_map(|case| case.parameters.keys());
         for key in self.parameters.keys().chain(of_cases) {
             if let Some(slot) = key.strip_prefix("policy.") {
-                let message = format!("a policy stands under [policies], as `{slot}`");
+                let message = format!("write policies under [policies], as `{slot}`");
                 return Err(PlanError::invalid(key, message));
             }
             if WORDS.contains(&key.as_str()) {
-                let message = "it is words about a machine, and nothing that a run depends on";
+                let message = "it describes a machine, and no run depends on it";
                 return Err(PlanError::invalid(key, message));
             }
         }
         Ok(())
     }
 
-    /// Messages and the baseline tell cases by their names.
+    /// Checks the names of cases, by which messages and the baseline distinguish them.
     fn check_cases(&self) -> Result<(), PlanError> {
         let names: Vec<&str> = self.cases.iter().map(|case| case.name.trim()).collect();
         if names.contains(&"") && (names.len() > 1 || self.baseline.is_some()) {
-            let message = "where there are several, or a `baseline`, each has a `name`";
+            let message = "with several of them, or with a `baseline`, each needs a `name`";
             return Err(PlanError::invalid("cases", message));
         }
         match (1..names.len()).find(|&at| names[..at].contains(&names[at])) {
@@ -177,14 +177,14 @@ impl Plan {
         }
     }
 
-    /// Returns the recordings of each run beside its counts.
+    /// Returns the recordings of each run besides its counts.
     pub fn recorded(&self) -> Recorded {
         let Plan { loads, intervals, requests, .. } = *self;
         Recorded { loads, intervals, requests }
     }
 
-    /// The combinations of the design: a level for each of the slots, `policies` of them, then for
-    /// each parameter. None if there are only cases.
+    /// Enumerates the combinations of the design: a level for each of the slots, `policies` of
+    /// them, then for each parameter. None if there are only cases.
     ///
     /// # Errors
     /// As [`points`].
@@ -279,7 +279,7 @@ mod tests {
     fn cases_are_told_apart_by_their_names() {
         let cases = |cases: &str| format!("traces = ['a.wmt']\n{cases}");
         assert!(read(&cases("[[cases]]")).is_ok(), "it is alone");
-        let unnamed = "each has a `name`";
+        let unnamed = "each needs a `name`";
         assert!(refusal(&cases("[[cases]]\nname = 'x'\n[[cases]]")).contains(unnamed));
         assert!(refusal(&cases("baseline = 'fcfs'\n[[cases]]")).contains(unnamed));
         let twice = cases("[[cases]]\nname = 'x'\n[[cases]]\nname = 'x'");
@@ -300,15 +300,15 @@ mod tests {
         assert_eq!(refusal(range), "sub/mine.toml:3: `from` must not be above `to`");
         let unquoted = refusal("traces = ['a']\n[parameters]\ndram.read_queue = [1, 2]");
         assert!(unquoted.starts_with("sub/mine.toml:3: "), "{unquoted}");
-        assert!(refusal("name = 'x'").contains("nothing is to be run"));
+        assert!(refusal("name = 'x'").contains("nothing to run"));
         assert!(refusal("traces = ['a']\nmachines = []").contains("names none"));
         let policy = "traces = ['a']\n[parameters]\n'policy.arbiter' = ['x', 'y']";
-        assert!(refusal(policy).contains("stands under [policies], as `arbiter`"));
+        assert!(refusal(policy).contains("write policies under [policies], as `arbiter`"));
         for parameters in
             ["[parameters]\nname = ['x', 'y']", "[[cases]]\nparameters = { description = 'x' }"]
         {
             let refused = refusal(&format!("traces = ['a']\n{parameters}"));
-            assert!(refused.contains("it is words about a machine"), "{refused}");
+            assert!(refused.contains("it describes a machine"), "{refused}");
         }
         assert!(refusal("traces = [").starts_with("sub/mine.toml:1: "));
     }

@@ -24,13 +24,14 @@ impl Shard {
         self.of
     }
 
-    /// Marks the cells of this shard; `weights` is the work of each cell. Every cell belongs to exactly one shard: from the
-    /// heaviest down, each goes to the shard with the least work so far (Graham 1969).
+    /// Marks the cells of this shard; `weights` is the work of each cell. Every cell belongs to
+    /// exactly one shard: from the heaviest down, each is assigned to the shard with the least work
+    /// so far (Graham 1969).
     pub fn holds(&self, weights: &[u64]) -> Vec<bool> {
         let mut order: Vec<usize> = (0..weights.len()).collect();
         order.sort_by_key(|&cell| Reverse(weights[cell]));
         let mut held = vec![false; weights.len()];
-        // Cells without work count too, otherwise one shard would get all of them.
+        // Cells without work count too; otherwise one shard would get all of them.
         let mut loads =
             std::collections::BinaryHeap::from_iter((0..self.of).map(|n| Reverse((0, n))));
         for cell in order {
@@ -45,7 +46,7 @@ impl Shard {
 impl FromStr for Shard {
     type Err = String;
 
-    /// `3/16`
+    /// Parses `3/16`.
     fn from_str(text: &str) -> Result<Shard, String> {
         let wrong = || "expected NUMBER/OF, as in 3/16, from 1/16 to 16/16".to_owned();
         let (number, of) = text.split_once('/').ok_or_else(wrong)?;
@@ -86,7 +87,7 @@ mod tests {
             }
         }
 
-        /// The heaviest shard is above the lightest by no more than one cell.
+        /// The heaviest shard exceeds the lightest by at most one cell.
         #[test]
         fn shards_differ_by_a_cell_at_most(weights in prop::collection::vec(1u64..1000, 1..60), of in 1usize..9) {
             let load = |shard: Shard| -> u64 {

@@ -1,4 +1,4 @@
-//! The traces of a plan: those that exist, and those that must be generated first.
+//! Traces of a plan: those that exist, and those to be generated first.
 
 use super::plan::{Part, Plan};
 use crate::suite::{GenerateError, Generation, MANIFEST, Manifest, Planned, Suite, SuiteError};
@@ -7,7 +7,7 @@ use glob::{GlobError, PatternError};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-/// Why the traces of a plan are not there.
+/// Reason why the traces of a plan are not available.
 #[derive(Debug, thiserror::Error)]
 pub enum TracesError {
     #[error("`{pattern}` is not a glob")]
@@ -25,20 +25,20 @@ pub enum TracesError {
 }
 
 impl TracesError {
-    /// Whether the user stopped the generation of a suite.
+    /// Returns whether the user stopped the generation of a suite.
     pub fn is_interruption(&self) -> bool {
         matches!(self, TracesError::Generate(error) if error.is_interruption())
     }
 }
 
-/// Generates workloads: [`Generation::run`] with a watcher, and what a program says about it.
+/// Generates workloads: [`Generation::run`] with a watcher, and the program's messages about it.
 pub type Generate<'a> = dyn Fn(&Generation<'_>) -> Result<(), GenerateError> + 'a;
 
-/// Opens the traces of a plan, each once, in the plan's order. Traces of suites that `cache` lacks
+/// Opens the distinct traces of a plan, in the plan's order. Traces of suites missing from `cache`
 /// are made with `generate`, on `jobs` threads.
 ///
 /// # Errors
-/// If a trace is not there or cannot be made.
+/// If a trace does not exist and cannot be made.
 pub fn open(
     plan: &Plan,
     cache: &Path,
@@ -59,19 +59,19 @@ pub fn open(
     Ok(NamedTrace::told_apart(traces, |path| from_folder(&plan.folder, path)))
 }
 
-/// A path that is the same however the file is named.
+/// Returns a path that is the same however the file is named.
 fn whole(path: &Path) -> PathBuf {
     path.canonicalize().unwrap_or_else(|_| path.to_owned())
 }
 
-/// The name of a file in a plan in `folder`, independent of where the sweep was started, because
-/// tables contain it.
+/// Returns the name of a file in a plan in `folder`, independent of the working directory of the
+/// sweep, because tables contain it.
 pub(super) fn from_folder(folder: &Path, path: &Path) -> PathBuf {
     let folder = if folder == Path::new("") { Path::new(".") } else { folder };
     pathdiff::diff_paths(whole(path), whole(folder)).unwrap_or_else(|| path.to_owned())
 }
 
-/// The files that a path or a glob relative to `folder` matches, in alphabetical order.
+/// Returns the files that match a path or a glob relative to `folder`, in alphabetical order.
 fn files(folder: &Path, pattern: &str) -> Result<Vec<PathBuf>, TracesError> {
     if !pattern.contains(['*', '?', '[']) {
         return Ok(vec![folder.join(pattern)]);
@@ -110,7 +110,7 @@ fn of_suite(
 /// `generate`, on `jobs` threads.
 ///
 /// # Errors
-/// If one is not there or cannot be made.
+/// If a trace does not exist and cannot be made.
 pub fn generated(
     name: &str,
     planned: &[Planned],
@@ -136,7 +136,7 @@ pub fn generated(
     Ok(traces)
 }
 
-/// Whether a manifest lists the planned trace, generated with the same parameters.
+/// Returns whether a manifest lists the planned trace, generated with the same parameters.
 fn is_there(listed: &Manifest, planned: &Planned) -> bool {
     let command = planned.request.command().ok();
     listed.workloads.iter().any(|listed| {

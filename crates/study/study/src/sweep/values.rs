@@ -1,13 +1,13 @@
-//! Values of parameters and names of policies, as a plan gives them.
+//! Values of parameters and names of policies, as given in a plan.
 
 use serde::Deserialize;
 use std::fmt;
 use toml::Value;
 
-/// Most values of one range: more is likely a mistake.
+/// Maximum number of values in one range; more is likely a mistake.
 const MOST_VALUES: u32 = 100_000;
 
-/// A value that a machine parameter is set to.
+/// A value of a machine parameter.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(try_from = "Value")]
 pub struct Scalar(String);
@@ -18,7 +18,7 @@ impl Scalar {
     }
 }
 
-/// As `--set` takes it.
+/// Formats the value as accepted by `--set`.
 impl fmt::Display for Scalar {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
@@ -39,38 +39,38 @@ impl TryFrom<Value> for Scalar {
     }
 }
 
-/// The values that a parameter takes.
+/// Values of a parameter.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(try_from = "Value")]
 pub enum Values {
     List(Vec<Scalar>),
-    /// Any number of the interval, for a design that draws.
+    /// Any number of the interval, for a design that samples.
     Interval(Interval),
 }
 
-/// Numbers from one to another.
+/// An interval of numbers, both ends included.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Interval {
     pub from: f64,
     pub to: f64,
     pub scale: Scale,
-    /// Numbers are rounded to whole ones.
+    /// Whether numbers are rounded to integers.
     pub whole: bool,
 }
 
-/// How numbers are distributed in an interval.
+/// Spacing of numbers in an interval.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Scale {
-    /// With equal differences.
+    /// Equal differences.
     #[default]
     Linear,
-    /// With equal ratios.
+    /// Equal ratios.
     Log,
 }
 
 impl Interval {
-    /// The number at a fraction of the way from one end to the other.
+    /// Returns the number at a fraction of the interval.
     pub fn at(&self, fraction: f64) -> Scalar {
         let Interval { from, to, .. } = *self;
         let number = match self.scale {
@@ -83,7 +83,7 @@ impl Interval {
     }
 }
 
-/// `{ from, to }` with `step`, with `count` and `scale`, or with neither to be drawn from.
+/// Range `{ from, to }` with `step`, with `count` and `scale`, or with neither, to sample from.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Range {
@@ -160,7 +160,7 @@ impl Range {
         match (self.step, self.count) {
             (Some(_), Some(_)) => Err("give `step` or `count`, not both".to_owned()),
             (Some(_), None) if self.scale == Scale::Log => {
-                Err("a logarithmic range has a `count`, no `step`".to_owned())
+                Err("a logarithmic range needs a `count`, not a `step`".to_owned())
             }
             (Some(step), None) => stepped(&interval, step).map(Values::List),
             (None, Some(count)) => counted(&interval, count).map(Values::List),
@@ -188,16 +188,16 @@ fn stepped(interval: &Interval, step: Number) -> Result<Vec<Scalar>, String> {
 fn counted(interval: &Interval, count: u64) -> Result<Vec<Scalar>, String> {
     check_count(count as f64)?;
     if count == 1 && interval.from < interval.to {
-        return Err("a `count` of 1 leaves no room for both `from` and `to`".to_owned());
+        return Err("a `count` of 1 cannot include both `from` and `to`".to_owned());
     }
     let last = (count - 1).max(1) as f64;
     let mut values: Vec<Scalar> = (0..count).map(|at| interval.at(at as f64 / last)).collect();
-    // Whole numbers that lie close together round to the same one.
+    // Integers close together round to the same value.
     values.dedup();
     Ok(values)
 }
 
-/// The count of a wide range is more than a whole number holds.
+/// Refuses counts of a wide range that exceed an integer.
 fn check_count(count: f64) -> Result<(), String> {
     if (1.0..=f64::from(MOST_VALUES)).contains(&count) {
         return Ok(());
@@ -205,7 +205,7 @@ fn check_count(count: f64) -> Result<(), String> {
     Err(format!("a range has 1 to {MOST_VALUES} values, not {count}"))
 }
 
-/// Policies of a slot as given: a name or a list of names; `all` stands for the slot's others.
+/// Policies of a slot as given: a name or a list of names; `all` stands for all others of the slot.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "Value")]
 pub struct PolicyNames(pub Vec<String>);
@@ -291,7 +291,7 @@ mod tests {
             ("{ from = 1, to = 2, step = 1, count = 2 }", "not both"),
             ("{ from = 0, to = 2, count = 2, scale = 'log' }", "begins above 0"),
             ("{ from = 0, to = 2, count = 0 }", "1 to 100000"),
-            ("{ from = 0, to = 2, count = 1 }", "leaves no room"),
+            ("{ from = 0, to = 2, count = 1 }", "cannot include both"),
             ("{ from = 0, to = 1000000, step = 1 }", "not 1000001"),
             ("{ from = 0, to = 1e30, step = 1 }", "values, not 1000000000000000"),
             ("{ from = -1e308, to = 1e308, step = 1 }", "values, not inf"),

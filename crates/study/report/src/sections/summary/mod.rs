@@ -1,5 +1,5 @@
-//! The answer, before everything else: which policy is best and by how much, or what a single run
-//! is limited by.
+//! The answer, before everything else: the best policy and its gain, or the limiting factor of a
+//! single run.
 
 mod outcome;
 mod standings;
@@ -12,7 +12,7 @@ use crate::limits::Shown;
 use crate::study::Study;
 use standings::Standings;
 
-/// Parameters whose effect is stated.
+/// Number of parameters whose effect is stated.
 const PARAMETERS: usize = 3;
 
 pub fn section(study: &Study, shown: &Shown) -> anyhow::Result<Section> {

@@ -1,4 +1,4 @@
-//! Runs of a single policy: how fast they are, and what they wait for.
+//! Runs of a single policy: their speed, and their stalls.
 
 use crate::columns::SETTING;
 use crate::document::Section;
@@ -14,7 +14,7 @@ use warpmem_analysis::{STAGES, polars};
 use warpmem_chart::{Axis, Bars, Chart, Kind};
 use warpmem_support::text::counted;
 
-/// Shown of each run, beside the metrics asked for.
+/// Columns shown for each run, beside the requested metrics.
 const COLUMNS: [&str; 9] = [
     "ipc_thread",
     "cycles",
@@ -45,7 +45,7 @@ fn add_run(section: Section, run: &Run) -> anyhow::Result<Section> {
     Ok(charts.into_iter().flatten().fold(section, Section::figure))
 }
 
-/// How fast the runs are, and how much of the peak bandwidth they use.
+/// Adds the speed of the runs, and their share of the peak bandwidth.
 fn add_runs(section: Section, study: &Study, shown: &Shown) -> anyhow::Result<Section> {
     let settings = shown.settings.iter().map(|setting| shown.runs(study, setting));
     let data = concat(settings.collect::<Vec<_>>(), UnionArgs::default())?.collect()?;
@@ -99,7 +99,7 @@ fn speed(run: &Run) -> Option<String> {
     ))
 }
 
-/// The share of cycles in which SMs issue, and what keeps them from it most.
+/// Describes the share of cycles in which SMs issue, and the main reason for stalls.
 fn stalls(run: &Run) -> Option<String> {
     let cycles = run.value("cycles").filter(|cycles| *cycles > 0.0)?;
     let shares = sm_cycles::PARTS
@@ -109,7 +109,7 @@ fn stalls(run: &Run) -> Option<String> {
     let (active, stalls) = shares.split_first()?;
     let (share, called) = stalls.iter().max_by(|a, b| a.0.total_cmp(&b.0))?;
     Some(format!(
-        "SMs issue in {:.1} % of their cycles. The largest part of the others is “{called}”, {share:.1} % of all.",
+        "SMs issue in {:.1} % of their cycles. The largest share of the rest is “{called}”, {share:.1} % of all cycles.",
         active.0
     ))
 }
@@ -117,7 +117,7 @@ fn stalls(run: &Run) -> Option<String> {
 fn memory(run: &Run) -> Option<String> {
     let (used, rate) = (run.value("bandwidth_utilization")?, run.value("dram_bandwidth")?);
     let latency = run.value("latency_mean").map_or_else(String::new, |latency| {
-        format!(" A read that L1 does not answer takes {latency:.0} core cycles in the mean.")
+        format!(" A read not served by L1 takes {latency:.0} core cycles on average.")
     });
     Some(format!(
         "DRAM transfers {rate:.1} GB/s, {:.1} % of its peak bandwidth.{latency}",
@@ -131,7 +131,7 @@ fn chart_of_cycles(run: &Run) -> anyhow::Result<Option<Chart>> {
         ((*called).to_owned(), run.value(column).map(|value| value / cycles))
     });
     run.bars(
-        ("outcome-sm-cycles", "Where the cycles of SMs go"),
+        ("outcome-sm-cycles", "Breakdown of SM cycles"),
         "Activity of the SMs, in shares of the cycles of the run; means over SMs.",
         parts.collect(),
         Axis::percent("cycles"),
@@ -143,7 +143,7 @@ fn chart_of_latency(run: &Run) -> anyhow::Result<Option<Chart>> {
         STAGES.iter().map(|stage| (spelled(stage), run.value(&format!("latency_{stage}"))));
     run.bars(
         ("outcome-latency", "Latency by stage"),
-        "Mean latency of reads that L1 did not answer, by stage.",
+        "Mean latency of reads not served by L1, by stage.",
         stages.collect(),
         Axis::new("mean latency", "core cycles"),
     )

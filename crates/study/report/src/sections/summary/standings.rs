@@ -1,4 +1,4 @@
-//! The policies of each setting in the order of their mean IPC, with the spread over workloads.
+//! Policies of each setting, ordered by mean IPC, with the spread over workloads.
 
 use crate::columns::{IS_BASELINE, POLICY, RATIO, SETTING};
 use crate::frame::is_one_of;
@@ -12,13 +12,13 @@ use warpmem_analysis::polars;
 use warpmem_chart::{Axis, Bars, Chart, Kind};
 use warpmem_support::text::capitalised;
 
-/// Columns of the spread: the least and the greatest ratio, and the workloads that have them.
+/// Columns of the spread: the minimum and maximum ratio, and their workloads.
 const LEAST: &str = "least";
 const LEAST_ON: &str = "least on";
 const GREATEST: &str = "greatest";
 const GREATEST_ON: &str = "greatest on";
 const WORKLOADS: &str = "workloads";
-/// Column of the position in which policies were run.
+/// Column of the order in which policies ran.
 const PLACE: &str = "place";
 
 pub struct Standings {
@@ -31,14 +31,14 @@ pub struct Standings {
 pub struct Standing {
     pub policy: String,
     pub is_baseline: bool,
-    /// Mean IPC over that of the baseline.
+    /// Mean IPC relative to the baseline.
     pub mean: f64,
     pub workloads: u32,
     pub least: Extreme,
     pub greatest: Extreme,
 }
 
-/// A ratio, and the workload that has it.
+/// A ratio and its workload.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Extreme {
     pub ratio: f64,
@@ -64,19 +64,19 @@ impl Standings {
         Ok(Standings { frame })
     }
 
-    /// The policies of a setting that have a mean, the fastest first.
+    /// Returns the policies of a setting that have a mean, the fastest first.
     pub fn of_setting(&self, setting: &str) -> anyhow::Result<Vec<Standing>> {
         let its = col(SETTING).eq(lit(setting)).and(has_mean());
         let rows = self.frame.clone().lazy().filter(its).collect()?;
         (0..rows.height()).map(|row| Standing::of(&rows, row)).collect()
     }
 
-    /// The greatest mean of all settings, with its setting.
+    /// Returns the highest mean over all settings, with its setting.
     pub fn greatest(&self) -> anyhow::Result<Option<(String, Standing)>> {
         self.first_by_mean(true)
     }
 
-    /// The least mean of all settings, with its setting.
+    /// Returns the lowest mean over all settings, with its setting.
     pub fn least(&self) -> anyhow::Result<Option<(String, Standing)>> {
         self.first_by_mean(false)
     }
@@ -91,7 +91,7 @@ impl Standings {
         setting.map(|setting| Ok((setting, Standing::of(&first, 0)?))).transpose()
     }
 
-    /// The fastest and the slowest policy of each setting that has several.
+    /// Returns the fastest and the slowest policy of each setting that has several.
     pub fn ends(&self) -> anyhow::Result<DataFrame> {
         let policy = col(POLICY);
         let ends = [policy.clone().first().alias("fastest"), policy.last().alias("slowest")];
@@ -111,13 +111,13 @@ impl Standings {
         let mut table = Table::new("standings", title, frame);
         let definition = format!("{} of the IPC ratio over workloads.", capitalised(&name));
         table.describe(&name, "×", &definition, 3);
-        table.describe(LEAST, "×", "Least IPC ratio of a workload.", 3);
-        table.describe(GREATEST, "×", "Greatest IPC ratio of a workload.", 3);
+        table.describe(LEAST, "×", "Lowest IPC ratio of a workload.", 3);
+        table.describe(GREATEST, "×", "Highest IPC ratio of a workload.", 3);
         table.describe(WORKLOADS, "", "Workloads with an IPC ratio.", 0);
         Ok(folded_if_long(table))
     }
 
-    /// The means of all settings with their spread; then, for each setting, the ratio of each
+    /// Draws the means of all settings with their spread; then, for each setting, the ratio of each
     /// workload.
     pub fn charts(&self, study: &Study, shown: &Shown) -> anyhow::Result<Vec<Chart>> {
         let scopes = scopes(study, shown)?.into_iter();
@@ -145,7 +145,7 @@ impl Standings {
         let bars = Bars::new(SETTING, POLICY, RATIO, axis).range(LEAST, GREATEST);
         let name = study.mean_name();
         let caption = format!(
-            "By how much thread IPC is above or below that with {}: {name} over workloads; whiskers from the least to the greatest of a workload.",
+            "Change of thread IPC relative to {}: {name} over workloads; whiskers from the lowest to the highest workload.",
             study.baseline()
         );
         Ok(Chart::new(
@@ -173,7 +173,7 @@ impl Standings {
         let axis = Axis::new(format!("IPC over {}", scope.baseline), "");
         let bars = Bars::new("trace", POLICY, RATIO, axis).range(LEAST, GREATEST);
         let caption = format!(
-            "Thread IPC of each workload{} over that with {}; at the right the {name}, with whiskers from the least to the greatest.",
+            "Thread IPC of each workload{} relative to {}; at the right the {name}, with whiskers from the lowest to the highest.",
             scope.on, scope.baseline
         );
         Ok(Chart::new(
@@ -185,7 +185,7 @@ impl Standings {
         ))
     }
 
-    /// The rows of policies that charts show, in the order in which these were run, so that they
+    /// Returns the rows of the policies in charts, in the order of their runs, so that they
     /// have the same colours in all charts.
     fn shown(&self, shown: &Shown, settings: &[String]) -> anyhow::Result<LazyFrame> {
         let is_shown = is_one_of(SETTING, settings).and(is_one_of(POLICY, &shown.policies));
@@ -198,7 +198,7 @@ fn has_mean() -> Expr {
     col(RATIO).is_not_null().and(col(LEAST).is_not_null())
 }
 
-/// The extremes of each setting and policy.
+/// Computes the extremes of each setting and policy.
 fn spread(study: &Study) -> LazyFrame {
     let order = SortMultipleOptions::default().with_maintain_order(true);
     let traces = col("trace").sort_by([col(RATIO)], order);

@@ -1,4 +1,4 @@
-//! Which policy is the fastest and which the slowest, in sentences.
+//! Sentences on the fastest and the slowest policy.
 
 use super::standings::{Extreme, Standing, Standings};
 use crate::columns::OVERRIDES;
@@ -12,15 +12,16 @@ use std::cmp::Reverse;
 use warpmem_analysis::polars;
 use warpmem_support::text::counted;
 
-/// Means that differ by less are called equal.
+/// Smallest difference between means that are not called equal.
 const EQUAL: f64 = 0.001;
-/// Settings with a paragraph each.
+/// Largest number of settings with a paragraph each.
 const FEW: usize = 2;
-/// Policies that are named in a list.
+/// Number of policies named in a list.
 const NAMED: usize = 2;
 
-/// A paragraph for each setting if there are few; otherwise how often each policy is the fastest and
-/// the slowest, and the settings with the largest gain and the largest loss.
+/// Composes a paragraph for each setting if there are few; otherwise counts how often each policy
+/// is the fastest and the slowest, and states the settings with the largest gain and the largest
+/// loss.
 pub fn verdicts(study: &Study, shown: &Shown, standings: &Standings) -> anyhow::Result<Vec<Prose>> {
     if study.settings.len() > FEW {
         let ends = standings.ends()?;
@@ -40,35 +41,37 @@ pub fn verdicts(study: &Study, shown: &Shown, standings: &Standings) -> anyhow::
     Ok(verdicts)
 }
 
-/// The means that are farthest above and below that of the baseline.
+/// States the means farthest above and below the baseline's.
 fn largest(study: &Study, standings: &Standings) -> anyhow::Result<Prose> {
     let baseline = study.baseline();
     let prose = match standings.greatest()? {
         Some((setting, most)) if most.mean > 1.0 => {
-            let prose = Prose::new("Most is gained by ").answer(&most.policy).words(" with ");
+            let prose =
+                Prose::new("The largest gain is that of ").answer(&most.policy).words(" with ");
             let prose = prose.code(setting).words(format!(": {} ", distance(most.mean)));
             let over = over(study, &most);
             spread(prose.code(baseline).words(over), &most).words(". ")
         }
-        _ => Prose::new("Nothing is faster than the baseline, ").code(baseline).words(". "),
+        _ => Prose::new("No policy is faster than the baseline, ").code(baseline).words(". "),
     };
     Ok(match standings.least()? {
         Some((setting, least)) if least.mean < 1.0 => {
-            let prose = prose.words("Most is lost by ").answer(&least.policy).words(" with ");
+            let prose =
+                prose.words("The largest loss is that of ").answer(&least.policy).words(" with ");
             let prose = prose.code(setting).words(format!(": {}", distance(least.mean)));
             spread(prose, &least).words(".")
         }
-        _ => prose.words("Nothing is slower than it."),
+        _ => prose.words("No policy is slower."),
     })
 }
 
-/// ` in the geometric mean over 8 workloads`
+/// Formats ` in the geometric mean over 8 workloads`.
 fn over(study: &Study, standing: &Standing) -> String {
     let workloads = counted(standing.workloads as usize, "workload");
     format!(" in the {} over {workloads}", study.mean_name())
 }
 
-/// How often a policy is the fastest, and how often the slowest.
+/// Counts how often a policy is the fastest, and how often the slowest.
 fn over_settings(ends: &DataFrame) -> anyhow::Result<Prose> {
     let settings = counted(ends.height(), "setting");
     let prose = Prose::new(format!("Of {settings}, the fastest is "));
@@ -77,7 +80,7 @@ fn over_settings(ends: &DataFrame) -> anyhow::Result<Prose> {
     Ok(prose.words("."))
 }
 
-/// `fr-fcfs in 12, warped-mc in 3`
+/// Appends `fr-fcfs in 12, warped-mc in 3`.
 fn most_frequent(prose: Prose, names: &StringChunked) -> Prose {
     let mut counts: Vec<(&str, usize)> = Vec::new();
     for name in names.iter().flatten() {
@@ -131,7 +134,7 @@ impl Words<'_> {
         prose.words(".")
     }
 
-    /// `DRAM scheduler`
+    /// Returns the noun of the slot: `DRAM scheduler`.
     fn noun(&self) -> String {
         match self.study.slots.as_slice() {
             [slot] if slot == OVERRIDES => "setting".to_owned(),
@@ -140,7 +143,8 @@ impl Words<'_> {
         }
     }
 
-    /// Each policy is compared with its own baseline if that holds other policies equal.
+    /// Returns the superlative; each policy is compared with its own baseline if that holds other
+    /// policies equal.
     fn superlative(&self) -> &'static str {
         let is_of_one = self.study.held_slots().next().is_none();
         if is_of_one { "is the fastest" } else { "gains most over its own baseline" }
@@ -151,7 +155,7 @@ impl Words<'_> {
         if is_of_one { " is the slowest" } else { " gains least" }
     }
 
-    /// ` IPC is 1.7 % above that of fr-fcfs in the geometric mean over 8 workloads (…)`
+    /// Appends ` IPC is 1.7 % above that of fr-fcfs in the geometric mean over 8 workloads (…)`.
     fn gain(&self, prose: Prose, standing: &Standing) -> Prose {
         let prose = prose.words(format!(" IPC is {} that of ", distance(standing.mean)));
         let prose = prose.code(&self.scope.baseline).words(over(self.study, standing));
@@ -163,7 +167,7 @@ impl Words<'_> {
         spread(prose.words(format!(", {}", distance(next.mean))), next)
     }
 
-    /// The policies that are as fast.
+    /// Appends the policies that tie with the fastest.
     fn with_ties(&self, prose: Prose, fastest: &Standing, rest: &[Standing]) -> Prose {
         let is_tie = |other: &&Standing| fastest.mean - other.mean < EQUAL * fastest.mean;
         let ties: Vec<&str> = rest.iter().filter(is_tie).map(|tie| tie.policy.as_str()).collect();
@@ -179,14 +183,14 @@ fn is_baseline(standing: &Standing) -> &'static str {
     if standing.is_baseline { ", the baseline," } else { "" }
 }
 
-/// `1.7 % above`
+/// Formats a ratio as a distance: `1.7 % above`.
 fn distance(ratio: f64) -> String {
     let percent = 100.0 * (ratio - 1.0);
     let side = if percent < 0.0 { "below" } else { "above" };
     format!("{:.1} % {side}", percent.abs())
 }
 
-/// ` (0.981 × on bfs to 1.040 × on gather)`, if there are several workloads.
+/// Appends ` (0.981 × on bfs to 1.040 × on gather)`, if there are several workloads.
 fn spread(prose: Prose, standing: &Standing) -> Prose {
     if standing.workloads < 2 {
         return prose;

@@ -13,7 +13,7 @@ pub fn of(study: &Study) -> anyhow::Result<Vec<Prose>> {
 }
 
 fn mixed(study: &Study) -> Prose {
-    Prose::new("these runs differ in what a comparison assumes to be equal. ")
+    Prose::new("these runs differ in properties that a comparison assumes to be equal. ")
         .words(study.mixed.join("; "))
         .words(". Ratios of the rows marked in the column ")
         .code("mixed")
@@ -22,7 +22,7 @@ fn mixed(study: &Study) -> Prose {
 
 fn missing((planned, missing): (usize, usize)) -> Prose {
     Prose::new(format!("{missing} of the {} that the sweep planned are missing: ", counted(planned, "run")))
-        .words("they have failed, have not been run yet, or are in the directory of another shard. Means cover only the runs that exist.")
+        .words("they failed, have not run yet, or are in the directory of another shard. Means cover only the runs that exist.")
 }
 
 fn unmatched(study: &Study) -> Prose {
@@ -31,13 +31,13 @@ fn unmatched(study: &Study) -> Prose {
         .code(study.baseline())
         .words(" beside them, with the same ")
         .words(study.held())
-        .words(": they have no IPC ratio and are in no mean of it. Run what is missing, or name another ")
+        .words(": they have no IPC ratio and are excluded from its means. Run the missing ones, or choose another ")
         .code("--baseline")
         .words(".")
 }
 
 fn uneven() -> Prose {
     Prose::new(
-        "not every policy was run on every workload, so means of different policies cover different workloads.",
+        "not every policy ran on every workload, so means of different policies cover different workloads.",
     )
 }

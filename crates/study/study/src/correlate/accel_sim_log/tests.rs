@@ -1,5 +1,4 @@
-//! A log written by hand in the form of GPGPU-Sim 4.2, and what happens to it when something is
-//! amiss.
+//! A hand-written log in the format of GPGPU-Sim 4.2, intact and with defects.
 
 use super::*;
 use crate::correlate::CacheFigures;
@@ -11,7 +10,7 @@ fn read_text(text: &str) -> Result<ReferenceRun, String> {
     read(Path::new("run.log"), text.as_bytes()).map_err(|error| error.to_string())
 }
 
-/// The log with every `from`, which must be there, replaced.
+/// Reads the log with every `from`, which must occur, replaced.
 fn read_with(from: &str, to: &str) -> Result<ReferenceRun, String> {
     assert!(LOG.contains(from), "{from}");
     read_text(&LOG.replace(from, to))
@@ -43,14 +42,14 @@ fn kernels_have_their_own_cycles_and_totals_are_those_of_the_last_block() {
         range: None,
     };
     assert_eq!(run.figures, expected);
-    // The mean of 0.25 and 0.05, of 15000 cycles with launches and 5000 without.
+    // Mean of 0.25 and 0.05, over 15000 cycles with launches and 5000 without.
     let utilization = run.figures.bus_utilization.unwrap();
     assert!((utilization - 0.45).abs() < 1e-12, "{utilization}");
     assert_eq!(run.missing, [""; 0]);
 }
 
 #[test]
-fn options_say_scheduler_machine_and_launch_latency() {
+fn options_determine_scheduler_machine_and_launch_latency() {
     let run = read_text(LOG).unwrap();
     assert_eq!(run.dram_scheduler, FR_FCFS);
     let stated = |key| run.machine.iter().find(|stated| stated.key == key);
@@ -91,7 +90,7 @@ fn missing_figures_are_unknown_and_named() {
 }
 
 #[test]
-fn counts_of_earlier_blocks_are_not_those_of_the_run() {
+fn run_totals_come_from_the_last_block() {
     let (first, second) = LOG.split_at(LOG.rfind("L2_total_cache_accesses").unwrap());
     let cut = second.replacen("L2_total_cache_accesses", "L2_cut", 1);
     let run = read_text(&format!("{first}{cut}")).unwrap();
@@ -99,7 +98,7 @@ fn counts_of_earlier_blocks_are_not_those_of_the_run() {
 }
 
 #[test]
-fn an_average_of_nothing_is_none() {
+fn an_average_without_samples_is_none() {
     let text = LOG.replace("n_cmd=", "n_com=").replace("90/22 = 4.090909", "0/0 = -nan");
     assert_eq!(read_text(&text).unwrap().figures.row_locality, None);
 }
@@ -139,7 +138,7 @@ fn malformed_value_is_named_with_its_line() {
 }
 
 #[test]
-fn bytes_that_are_no_text_do_no_harm() {
+fn invalid_utf8_is_tolerated() {
     let mut bytes = b"\xff\xfe = \xff\n".to_vec();
     bytes.extend(LOG.bytes());
     let run = read(Path::new("run.log"), bytes.as_slice()).unwrap();

@@ -3,7 +3,7 @@ use super::{Sizes, census, part};
 
 const DRAWS: u64 = 800;
 
-/// Every quantity's estimates over many draws, with its true value.
+/// Estimates every quantity over many draws, with its true value.
 fn drawn(census: &Census, ctas: &[u32], run: u32) -> Vec<(&'static str, f64, Vec<Estimate>)> {
     let design = Design { run: Some(run), ..Design::of(Size::Fraction(0.1)) };
     let plan = Plan::new(&part(ctas), census, &design);
@@ -31,9 +31,9 @@ fn totals_are_unbiased_and_their_errors_calibrated() {
         for (name, truth, drawn) in drawn(&census(&ctas, sizes), &ctas, run) {
             let average = mean(drawn.iter().map(|estimate| estimate.value));
             let spread = mean(drawn.iter().map(|e| (e.value - average).powi(2))).sqrt();
-            // The mean of the draws errs by four of its standard errors once in ten thousand
-            // times. A ratio of two totals is biased by less than its spread over the square
-            // root of the runs drawn (Cochran 6.8).
+            // The mean of the draws is off by four of its standard errors once in ten thousand
+            // times. A ratio of two totals has a bias below its spread divided by the square root
+            // of the drawn runs (Cochran 6.8).
             let allowance =
                 if name == "lines_per_load" { 0.1 } else { 4.0 / (DRAWS as f64).sqrt() };
             let off = (average - truth).abs() / spread;
@@ -53,7 +53,7 @@ fn coverage(truth: f64, drawn: &[Estimate]) -> f64 {
 }
 
 #[test]
-fn intervals_hold_the_truth_in_95_of_100_samples() {
+fn intervals_cover_the_truth_in_95_of_100_samples() {
     let ctas = [1000];
     for (name, truth, drawn) in drawn(&census(&ctas, Sizes::Alike), &ctas, 1) {
         let share = coverage(truth, &drawn);
@@ -62,7 +62,7 @@ fn intervals_hold_the_truth_in_95_of_100_samples() {
 }
 
 #[test]
-fn of_a_skewed_population_intervals_hold_the_truth_less_often() {
+fn intervals_of_skewed_populations_cover_less_often() {
     let ctas = [1000];
     for (name, truth, drawn) in drawn(&census(&ctas, Sizes::Skewed), &ctas, 1) {
         let share = coverage(truth, &drawn);
@@ -71,7 +71,7 @@ fn of_a_skewed_population_intervals_hold_the_truth_less_often() {
 }
 
 #[test]
-fn strata_make_the_estimate_surer_than_drawing_anywhere_would() {
+fn stratification_reduces_the_standard_error() {
     let ctas = [1000];
     let census = census(&ctas, Sizes::Alike);
     let (_, _, drawn) = drawn(&census, &ctas, 1).swap_remove(1);
@@ -79,13 +79,13 @@ fn strata_make_the_estimate_surer_than_drawing_anywhere_would() {
     let records: Vec<f64> = census.kernels[0].iter().map(|cta| cta.records as f64).collect();
     let average = mean(records.iter().copied());
     let variance = mean(records.iter().map(|r| (r - average).powi(2)));
-    // Of 100 of 1000 drawn anywhere (Cochran 2.8).
+    // 100 of 1000 drawn without stratification (Cochran 2.8).
     let anywhere = 1000.0 * (variance / 100.0 * 0.9).sqrt();
     assert!(stratified < 0.5 * anywhere, "{stratified} {anywhere}");
 }
 
 #[test]
-fn everything_is_known_exactly() {
+fn a_full_sample_has_no_error() {
     let ctas = [40, 1];
     let census = census(&ctas, Sizes::Skewed);
     let plan = Plan::new(&part(&ctas), &census, &Design::of(Size::Fraction(1.0)));
@@ -98,7 +98,7 @@ fn everything_is_known_exactly() {
 
 #[test]
 fn a_total_is_expanded_stratum_by_stratum() {
-    // Two strata of two runs drawn out of four: 40 to 43 and 100 to 103 records.
+    // Two strata, in each two of four runs drawn: 40 to 43 and 100 to 103 records.
     let mut census = census(&[8], Sizes::Alike);
     for (cta, records) in census.kernels[0].iter_mut().zip([40, 41, 42, 43, 100, 101, 102, 103]) {
         cta.records = records;

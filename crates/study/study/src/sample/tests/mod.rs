@@ -11,12 +11,12 @@ fn part(ctas: &[u32]) -> Part {
     Part { kernels: ctas.iter().enumerate().map(kernel).collect() }
 }
 
-/// How much the CTAs of an invented population hold.
+/// Sizes of the CTAs of a synthetic population.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Sizes {
-    /// Much the same everywhere: sums of ten even numbers.
+    /// Similar sizes: sums of ten even numbers.
     Alike,
-    /// Few hold most, and late ones more than early ones.
+    /// A few CTAs hold most, and late ones more than early ones.
     Skewed,
 }
 

@@ -28,18 +28,18 @@ fn select(kernels: &str, name: Option<&str>, ctas: &str) -> Selection {
     Selection { kernels: ranges(kernels), kernel_name, ctas: ranges(ctas), longest: false }
 }
 
-/// The trace that `part` of `trace` is written as.
+/// Writes `part` of `trace` as a trace.
 fn written(trace: &Trace, part: &Part) -> (Trace, TraceSummary) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("part.wmt");
-    // Other chunks than the source has.
+    // Different chunks than in the source.
     let options = WriterOptions { codec: Codec::Zstd, level: 1, chunk_bytes: 3000 };
     let go_on = &mut |_| ControlFlow::Continue(());
     let summary = write(trace, part, &path, Provenance::default(), options, go_on).unwrap();
     (Trace::from_bytes("part.wmt", std::fs::read(&path).unwrap()).unwrap(), summary)
 }
 
-/// A CTA as replay sees it: its place in the grid, and each warp's number and records.
+/// A CTA as seen by replay: its position in the grid, and each warp's number and records.
 type Cta = ([u32; 3], Vec<(u32, Vec<(Instruction, Record)>)>);
 
 fn ctas(trace: &Trace, kernel: usize) -> Vec<Cta> {
@@ -52,7 +52,7 @@ fn ctas(trace: &Trace, kernel: usize) -> Vec<Cta> {
                 let mut cursor = Arc::clone(&chunk).warp(place, index);
                 let mut records = Vec::new();
                 loop {
-                    // A fresh one, so that no address of the record before is left in it.
+                    // A new record, so that no address of the previous one remains.
                     let mut record = Record::new();
                     if !cursor.next(&mut record).unwrap() {
                         break;
@@ -70,7 +70,7 @@ fn ctas(trace: &Trace, kernel: usize) -> Vec<Cta> {
 }
 
 #[test]
-fn everything_selected_is_the_same_trace_again() {
+fn selecting_everything_reproduces_the_trace() {
     for path in sample_traces() {
         let trace = Trace::open(&path).unwrap();
         let part = Selection::all().of(&trace).unwrap();
@@ -100,7 +100,7 @@ fn a_part_holds_exactly_the_records_of_its_ctas() {
 }
 
 #[test]
-fn copies_stay_before_the_kernels_that_they_came_before() {
+fn copies_stay_before_their_kernels() {
     let bfs = sample_traces().into_iter().find(|path| path.ends_with("bfs-rmat.wmt")).unwrap();
     let trace = Trace::open(&bfs).unwrap();
     let (copy, _) = written(&trace, &select("2..4,8", None, "..").of(&trace).unwrap());
@@ -118,7 +118,7 @@ fn copies_stay_before_the_kernels_that_they_came_before() {
     assert_eq!(places(&copy), all.into_iter().map(expected).collect::<Vec<_>>());
 }
 
-/// Kernels of one warp that ends at once, with resets of L2 before some.
+/// Makes kernels of one warp that exits immediately, with resets of L2 before some.
 fn with_resets(kernels: u32, before: &[u32]) -> Trace {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("resets.wmt");
@@ -143,7 +143,7 @@ fn with_resets(kernels: u32, before: &[u32]) -> Trace {
 }
 
 #[test]
-fn resets_of_l2_stay_before_the_kernels_that_they_came_before() {
+fn l2_resets_stay_before_their_kernels() {
     let trace = with_resets(8, &[1, 2, 5, 7]);
     let of = |kernels: &str| {
         let (copy, _) = written(&trace, &select(kernels, None, "..").of(&trace).unwrap());
@@ -155,7 +155,8 @@ fn resets_of_l2_stay_before_the_kernels_that_they_came_before() {
     assert_eq!(of("0"), [0; 0]);
 }
 
-/// Builds a trace: kernel k has `ctas[k]` CTAs, each a warp of a load, k + 1 adds, a store and an exit.
+/// Builds a trace: kernel k has `ctas[k]` CTAs, each a warp with a load, k + 1 adds, a store and an
+/// exit.
 fn kernels(ctas: &[u64]) -> Trace {
     let cta = |kernel: usize, number: u64| {
         let adds = vec![compute(OpClass::Integer, &[]); kernel + 1];
@@ -177,13 +178,13 @@ fn kernels_are_chosen_by_number_and_name_and_ctas_in_each() {
     let of = |kernels, name, ctas| select(kernels, name, ctas).of(&trace).unwrap();
     assert_eq!(numbers(&of("1..", None, "..")), [(1, &[0][..]), (2, &[0, 1, 2])]);
     assert_eq!(numbers(&of("..", Some("el-2"), "1..3")), [(2, &[1, 2][..])]);
-    // Kernel 1 has no such CTA, and of kernel 2 there is only one.
+    // Kernel 1 has no such CTA, and kernel 2 only one.
     assert_eq!(numbers(&of("..", None, "2..4")), [(0, &[2, 3][..]), (2, &[2])]);
     assert_eq!(numbers(&of("0..2", Some("kernel"), "0")), [(0, &[0][..]), (1, &[0])]);
 }
 
 #[test]
-fn of_the_launches_of_a_kernel_the_longest_is_chosen_and_the_first_of_equal_ones() {
+fn the_first_longest_launch_of_each_kernel_is_chosen() {
     let kernel = |name: &str, ctas: u64| {
         let name = Some(name.to_owned());
         TestKernel { name, ..TestKernel::new((0..ctas).map(|_| vec![vec![exit()]])) }
@@ -225,7 +226,7 @@ fn clusters_are_taken_whole_or_not_at_all() {
     let error = select("..", None, "2..5").of(&trace).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "CTAs 4 to 5 of kernel 0 are a cluster, of which some are selected; valid: all or none"
+        "CTAs 4 to 5 of kernel 0 form a cluster and are only partly selected; valid: all or none"
     );
 }
 
@@ -257,12 +258,12 @@ fn a_census_counts_what_the_header_sums() {
     let census = Census::of(&trace, &Selection::all().of(&trace).unwrap(), go_on).unwrap();
     let cta = census.kernels[1][1];
     assert_eq!((cta.records, cta.warp_instructions), (3, 5));
-    // A load of two lanes on two lines and a store of one; four bytes a lane.
+    // A load of two lanes on two lines and a store of one lane; four bytes per lane.
     assert_eq!((cta.loads, cta.load_lines, cta.lines, cta.bytes), (1, 2, 3, 12));
 }
 
 #[test]
-fn work_that_is_broken_off_leaves_nothing() {
+fn interrupted_work_leaves_nothing() {
     let trace = kernels(&[4]);
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("part.wmt");

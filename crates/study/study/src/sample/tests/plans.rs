@@ -5,7 +5,7 @@ fn plan(ctas: &[u32], size: Size, run: Option<u32>) -> Plan {
     Plan::new(&part(ctas), &census(ctas, Sizes::Skewed), &Design { run, ..Design::of(size) })
 }
 
-/// Plans of every shape, with the CTAs that they are of and those wanted.
+/// Plans of every shape, with their CTAs and the requested number.
 fn plans() -> impl Iterator<Item = (u32, u32, Option<u32>, KernelPlan)> {
     let counts = [2, 3, 5, 7, 16, 37, 100, 999, 4096];
     let runs = [None, Some(1), Some(3), Some(16), Some(1000)];
@@ -58,7 +58,7 @@ fn strata_hold_every_run_once_and_draw_two_of_each_or_all() {
 }
 
 #[test]
-fn as_many_ctas_are_drawn_as_are_wanted_but_for_a_run() {
+fn the_sample_size_is_met_within_one_run() {
     for (count, wanted, run, plan) in plans() {
         let wanted = wanted.max(2).min(count);
         let length = plan.runs[0].len() as f64 + 1.0;
@@ -140,7 +140,7 @@ fn draws_follow_from_seed_and_replicate() {
 }
 
 #[test]
-fn what_is_drawn_of_a_kernel_does_not_depend_on_others() {
+fn the_sample_of_a_kernel_is_independent_of_other_kernels() {
     let kernels = [300, 500];
     let (both, census) = (part(&kernels), census(&kernels, Sizes::Skewed));
     let drawn = |part: &super::super::Part, census: &super::super::Census| {
@@ -153,7 +153,7 @@ fn what_is_drawn_of_a_kernel_does_not_depend_on_others() {
 }
 
 #[test]
-fn every_run_of_a_stratum_is_drawn_as_often_as_the_others() {
+fn runs_of_a_stratum_are_equally_likely() {
     const DRAWS: u64 = 4000;
     let plan = plan(&[60], Size::Ctas(12), Some(1));
     let mut drawn = vec![0u64; 60];
