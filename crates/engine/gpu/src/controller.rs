@@ -17,10 +17,10 @@ use perfect::Perfect;
 use prefetched::OpenRows;
 use std::collections::VecDeque;
 use transit::Transit;
-use warpmem_dram::prefetch::PREFETCHERS;
+use warpmem_dram::prefetch::Prefetcher;
 use warpmem_dram::{Channel, ChannelResult, Command, Request, RowSharing};
 use warpmem_machine::Machine;
-use warpmem_params::{Counter, PolicyError};
+use warpmem_params::Counter;
 use warpmem_sim::{
     BankId, CachedLines, ChannelId, Domain, DramClock, DramCycle, PortId, RequestId, RequestKind,
     Ticks, UnitId,
@@ -97,20 +97,16 @@ pub struct Controller {
 impl Controller {
     /// Creates the controller of channel `index`, with its prefetcher. `slices`: for each slice,
     /// the ports of misses and of fills.
-    ///
-    /// # Errors
-    /// [`PolicyError`] if the prefetcher is unknown or cannot be built.
     pub fn new(
         machine: &Machine,
         index: usize,
         clock: DramClock,
         channel: Channel,
+        prefetcher: Box<dyn Prefetcher>,
         slices: Vec<(PortId, PortId)>,
-    ) -> Result<Controller, PolicyError> {
+    ) -> Controller {
         let (dram, cache) = (&machine.dram, &machine.l2.cache);
         let line_bursts = cache.line_bytes / dram.burst_bytes();
-        let prefetcher =
-            PREFETCHERS.build(&machine.policy.prefetcher, &machine.prefetch_context())?;
         let cached = prefetcher.skips_cached().then(CachedLines::default);
         let rows = prefetcher.prefetches().then(|| OpenRows::new(machine));
         let lines = dram.row_bytes / cache.line_bytes;
@@ -122,7 +118,7 @@ impl Controller {
         );
         let credits = Credits::new(machine, slices.len());
         let port = |(misses, fills)| SlicePort { misses, fills, head: None };
-        Ok(Controller {
+        Controller {
             unit: UnitId { domain: Domain::Dram, index: index as u32 },
             clock,
             channel,
@@ -139,7 +135,7 @@ impl Controller {
             in_flight: VecDeque::new(),
             transit: Transit::new(machine, clock),
             return_latency: dram.return_latency.into(),
-        })
+        }
     }
 
     /// Returns the list of cached lines that the slices maintain, if the prefetcher skips them.

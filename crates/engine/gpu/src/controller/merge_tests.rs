@@ -4,6 +4,7 @@ use super::*;
 use crate::engine::Bench;
 use crate::side::SideChannels;
 use std::sync::{Arc, Mutex};
+use warpmem_dram::prefetch::PREFETCHERS;
 use warpmem_dram::scheduler::{BankView, Event, Queued, Scheduler, Slot, Traits};
 use warpmem_sim::{CountedMerges, Location, Needs, Request as Row, SliceId, SmId, WarpId};
 use warpmem_testing::machine;
@@ -90,7 +91,8 @@ impl ControllerBench {
         let (notified, ports) = (Arc::default(), (misses, fills));
         let channel = Channel::new(&machine.dram, Box::new(Spy(Arc::clone(&notified)))).unwrap();
         let clock = bench.sim.region.fabric.clock(Domain::Dram);
-        let controller = Controller::new(&machine, 0, clock.of(), channel, vec![ports]).unwrap();
+        let none = PREFETCHERS.build("none", &machine.prefetch_context()).unwrap();
+        let controller = Controller::new(&machine, 0, clock.of(), channel, none, vec![ports]);
         ControllerBench { bench, controller, ports, notified, opens: 0 }
     }
 

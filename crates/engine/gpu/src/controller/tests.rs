@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::engine::Bench;
+use warpmem_dram::prefetch::PREFETCHERS;
 use warpmem_sim::{Location, Request as Row, SliceId};
 use warpmem_testing::machine;
 
@@ -54,7 +55,9 @@ fn run(overrides: &[&str], misses: &[Miss], opens: u64) -> Outcome {
     let clock = bench.sim.region.fabric.clock(Domain::Dram);
     let policy = &machine.policy.dram_scheduler;
     let dram = Channel::family(&machine.scheduler_context(), policy).unwrap().remove(0);
-    let mut controller = Controller::new(&machine, 0, clock.of(), dram, ports.clone()).unwrap();
+    let prefetcher =
+        PREFETCHERS.build(&machine.policy.prefetcher, &machine.prefetch_context()).unwrap();
+    let mut controller = Controller::new(&machine, 0, clock.of(), dram, prefetcher, ports.clone());
     for miss in misses {
         let place = Location { slice: SliceId(miss.slice), ..bench.sim.map.locate(miss.address) };
         let row = Row::of_slice(miss.address, miss.kind, place);

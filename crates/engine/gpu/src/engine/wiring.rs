@@ -3,10 +3,13 @@
 use super::split::Split;
 use crate::controller::Controller;
 use crate::ideal::Ideal;
+use crate::l2::queue::ChosenQueue;
 use crate::l2::{Slice, SlicePorts};
 use crate::ports::DuplexPorts;
 use crate::sm::Sm;
+use crate::sm::scheduler::{SmContext, WARP_SCHEDULERS};
 use warpmem_dram::Channel;
+use warpmem_dram::prefetch::PREFETCHERS;
 use warpmem_machine::Machine;
 use warpmem_network::{
     Direction, LinkTimes, PacketSizes, PeerLinks, SmLinkTimes, SmLinks, Topology,
@@ -184,9 +187,11 @@ impl Wiring {
 
     pub fn sms(&self, machine: &Machine, ideal: Ideal) -> Result<Vec<Sm>, PolicyError> {
         let clock = self.clocks().clock_of();
+        let policy = WARP_SCHEDULERS.choose(&machine.policy.warp_scheduler)?;
         let ports = SmId::all(self.sm_ports.len()).zip(&self.sm_ports);
         let sm = |(id, &(out, back)): (SmId, &(PortId, PortId))| {
-            let sm = Sm::new(machine, id, clock, out, back)?;
+            let policy = policy.build(&SmContext::of(machine, id))?;
+            let sm = Sm::new(machine, id, clock, out, back, policy);
             let sm = match self.message_ports.get(id.index()) {
                 Some(&ports) => sm.with_messages(machine, ports),
                 None => sm,
@@ -199,13 +204,15 @@ impl Wiring {
     pub fn slices(
         &self,
         machine: &Machine,
+        queue: &ChosenQueue<'_>,
         needs: &Needs,
         ideal: Ideal,
     ) -> Result<Vec<Slice>, PolicyError> {
         let (clock, core) = (self.clocks().clock_of(), self.clocks().clock_of());
         let ports = SliceId::all(self.slice_ports.len()).zip(&self.slice_ports);
         let slice = |(id, &ports): (SliceId, &SlicePorts)| {
-            let slice = Slice::new(machine, id, clock, core, ports, needs)?;
+            let queue = queue.build(&machine.l2)?;
+            let slice = Slice::new(machine, id, clock, core, ports, queue, needs);
             let slice = match machine.peer_slices() {
                 Some(peers) => slice.with_peer(peers, self.peer_ports[id.index()]),
                 None => slice,
@@ -222,11 +229,13 @@ impl Wiring {
         ideal: Ideal,
     ) -> Result<Vec<Controller>, PolicyError> {
         let clock = self.clocks().clock(Domain::Dram).of();
+        let prefetcher = PREFETCHERS.choose(&machine.policy.prefetcher)?;
         let slices = self.slice_ports.chunks(machine.l2.slices_per_channel as usize);
         let controllers = channels.into_iter().zip(slices).enumerate();
         let controller = |(index, (channel, slices)): (usize, (Channel, &[SlicePorts]))| {
             let ports = slices.iter().map(|s| (s.misses, s.fills)).collect();
-            let controller = Controller::new(machine, index, clock, channel, ports)?;
+            let prefetcher = prefetcher.build(&machine.prefetch_context())?;
+            let controller = Controller::new(machine, index, clock, channel, prefetcher, ports);
             Ok(if ideal == Ideal::PerfectDram { controller.perfect() } else { controller })
         };
         controllers.map(controller).collect()

@@ -1,13 +1,13 @@
 //! The path from the request network into the queue of a slice.
 
 use super::delay::DelayLine;
-use super::queue::{L2_QUEUES, L2Queue, QueueAccount};
+use super::queue::{L2Queue, QueueAccount};
 use super::warp_types;
 use crate::context::Context;
 use crate::results::{QueueLength, QueueResult};
 use crate::side::CriticalFields;
 use warpmem_machine::Machine;
-use warpmem_params::{Counter, PolicyError};
+use warpmem_params::Counter;
 use warpmem_sim::{CoreClock, L2Cycle, PortId, Request, RequestId, Ticks};
 
 /// Requests between the network and the tags: first in a delay line, then in the queue of the
@@ -45,13 +45,17 @@ enum Gate {
 
 impl Arrivals {
     /// `port`: from the request network. `core`: clock of the delay.
-    pub fn new(machine: &Machine, port: PortId, core: CoreClock) -> Result<Arrivals, PolicyError> {
+    pub fn new(
+        machine: &Machine,
+        port: PortId,
+        core: CoreClock,
+        queue: Box<dyn L2Queue>,
+    ) -> Arrivals {
         let config = &machine.l2;
         let delay_ticks = u64::from(config.input_latency) * core.period();
-        let queue = L2_QUEUES.build(&machine.policy.l2_queue, config)?;
         // The delay line holds the arrivals during the delay.
         let in_delay = delay_ticks.div_ceil(arrival_period(machine)) as u32;
-        Ok(Arrivals {
+        Arrivals {
             port,
             delayed: DelayLine::new(),
             gate: match config.queue_reserve {
@@ -72,7 +76,7 @@ impl Arrivals {
             delay_ticks,
             queue,
             account: QueueAccount::default(),
-        })
+        }
     }
 
     /// Accepts requests from the network, and moves those whose delay is over into the queue,

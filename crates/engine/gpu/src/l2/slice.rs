@@ -5,6 +5,7 @@ use super::fill::FillPort;
 use super::mshr_states::MshrStates;
 use super::peer::PeerPort;
 use super::prefetched::Prefetched;
+use super::queue::L2Queue;
 use super::replies::Replies;
 use super::resets::Resets;
 use super::spec::{Spec, cache_rules};
@@ -17,7 +18,7 @@ use crate::results::{QueueLength, SliceResult};
 use std::sync::Arc;
 use warpmem_cache::{CacheCounts, Controller, ReservationFail, Room};
 use warpmem_machine::Machine;
-use warpmem_params::{Counter, PolicyError};
+use warpmem_params::Counter;
 use warpmem_sim::{
     CacheLevel, CachedLines, ChannelId, CoreClock, L2Clock, L2Cycle, Needs, PeerSlices, PortId,
     SliceId, Ticks, UnitId,
@@ -66,16 +67,17 @@ impl Slice {
         clock: L2Clock,
         core: CoreClock,
         ports: SlicePorts,
+        queue: Box<dyn L2Queue>,
         needs: &Needs,
-    ) -> Result<Slice, PolicyError> {
+    ) -> Slice {
         let config = &machine.l2;
-        Ok(Slice {
+        Slice {
             spec: Spec::new(machine, id, clock, core),
             fill: FillPort::new(ports.fills),
             tags: TagStage::new(),
             replies: Replies::new(config, ports.replies, clock),
             to_dram: ToDram::new(machine, id, ports.misses, clock, needs),
-            arrivals: Arrivals::new(machine, ports.requests, core)?,
+            arrivals: Arrivals::new(machine, ports.requests, core, queue),
             peer: None,
             cache: Controller::new(CacheLevel::L2, &config.cache, cache_rules(&config.cache)),
             resets: Resets::new([].into()),
@@ -83,7 +85,7 @@ impl Slice {
             prefetched: Prefetched::default(),
             warps: needs.warp_types.map(|_| Box::default()),
             result: SliceResult::default(),
-        })
+        }
     }
 
     /// Makes every request hit after `latency` L2 cycles, whether or not the machine has a cache.

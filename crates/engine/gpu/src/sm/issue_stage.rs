@@ -1,12 +1,12 @@
 //! The issue stage: warp schedulers, sub-cores and operand collectors.
 
 use super::collectors::Collectors;
-use super::scheduler::{Needs, SchedulerId, SmContext, WARP_SCHEDULERS, WarpScheduler};
+use super::scheduler::{Needs, SchedulerId, WarpScheduler};
 use super::sub_core::{HeldDecision, SubCore};
 use super::warp_sets::WarpSets;
-use warpmem_machine::Machine;
-use warpmem_params::{Counter, PolicyError};
-use warpmem_sim::{CoreCycle, SmId, WarpSlot};
+use warpmem_machine as machine;
+use warpmem_params::Counter;
+use warpmem_sim::{CoreCycle, WarpSlot};
 
 /// State of the issue stage. It decides which warps may issue and which warp does; it never
 /// changes a warp.
@@ -29,13 +29,10 @@ pub(super) struct IssueStage {
 }
 
 impl IssueStage {
-    pub fn new(machine: &Machine, id: SmId) -> Result<IssueStage, PolicyError> {
-        let config = &machine.sm;
-        let context = SmContext::of(machine, id);
-        let policy = WARP_SCHEDULERS.build(&machine.policy.warp_scheduler, &context)?;
-        let schedulers = context.schedulers();
+    pub fn new(config: &machine::Sm, policy: Box<dyn WarpScheduler>) -> IssueStage {
+        let schedulers = config.schedulers as usize;
         let sub_core = |scheduler| SubCore::new(scheduler, schedulers);
-        Ok(IssueStage {
+        IssueStage {
             sub_cores: SchedulerId::all(schedulers).map(sub_core).collect(),
             collectors: (config.collectors > 0).then(|| Box::new(Collectors::new(config))),
             needs: policy.needs(),
@@ -44,7 +41,7 @@ impl IssueStage {
             later: 0,
             holds: false,
             rotates: config.rotating_schedulers,
-        })
+        }
     }
 
     /// Iterates over the schedulers of the SM.

@@ -41,11 +41,12 @@ use memory::{Access, ClusterMember, MemoryPipeline, Occupancy};
 use pipeline::Pipeline;
 use residents::Residents;
 pub use residents::{CtaEnd, CtaLaunch, Issued};
+use scheduler::WarpScheduler;
 use warp::Warp;
 use warp_sets::WarpSets;
 use warp_sync::WarpSync;
 use warpmem_machine::Machine;
-use warpmem_params::{Counter, PolicyError};
+use warpmem_params::Counter;
 use warpmem_sim::{AddressMap, CoreClock, CoreCycle, Domain, PortId, SmId, UnitId, WarpSlot};
 use warpmem_trace::{Kind, TraceError};
 use warps::Warps;
@@ -78,12 +79,13 @@ impl Sm {
         clock: CoreClock,
         request_port: PortId,
         reply_port: PortId,
-    ) -> Result<Sm, PolicyError> {
+        policy: Box<dyn WarpScheduler>,
+    ) -> Sm {
         let config = &machine.sm;
-        let issue = IssueStage::new(machine, id)?;
+        let issue = IssueStage::new(config, policy);
         let mut memory = MemoryPipeline::new(machine, id, clock, request_port, reply_port);
         memory.report_l1_events(issue.needs.l1_events);
-        Ok(Sm {
+        Sm {
             id,
             unit: UnitId { domain: Domain::Core, index: id.0.into() },
             pipeline: Pipeline::new(machine),
@@ -98,7 +100,7 @@ impl Sm {
             memory,
             account: Account::default(),
             result: SmResult::default(),
-        })
+        }
     }
 
     /// Makes every access hit in L1: no request to global or local memory leaves the SM.

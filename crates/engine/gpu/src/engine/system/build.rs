@@ -9,7 +9,7 @@ use crate::engine::split::Split;
 use crate::engine::wiring::Wiring;
 use crate::ideal::{IDEALS, Ideal};
 use crate::l2::Slice;
-use crate::l2::queue::{L2_QUEUES, without_delay_before_tags};
+use crate::l2::queue::{ChosenQueue, L2_QUEUES, without_delay_before_tags};
 use crate::results::Wanted;
 use crate::side::{SharedMshrs, SideChannels, share_tables};
 use crate::sm::Sm;
@@ -59,12 +59,13 @@ impl System {
         let l2_resets = dispatcher.first_ctas(&trace.header().l2_resets);
         let ideal = *IDEALS.build(&machine.policy.ideal, machine)?;
         let needs = schedulers.needs();
-        let queue = L2_QUEUES.build(&machine.policy.l2_queue, &machine.l2)?;
+        let queues = L2_QUEUES.choose(&machine.policy.l2_queue)?;
+        let queue = queues.build(&machine.l2)?;
         let unqueued = (!queue.holds_requests()).then(|| without_delay_before_tags(machine));
         let machine = unqueued.as_ref().unwrap_or(machine);
         let split = Split::new(machine, regions(schedulers, wanted, threads));
         let wiring = Wiring::new(machine, &needs, queue.entries_at_nodes(), split.clone());
-        let mut units = Units::new(machine, &wiring, schedulers, ideal, &l2_resets)?;
+        let mut units = Units::new(machine, &wiring, schedulers, &queues, ideal, &l2_resets)?;
         let networks = wiring.networks(machine, ideal)?;
         let peer_links = wiring.peer_links(machine, ideal);
         let sm_links = wiring.sm_links(machine, ideal);
@@ -128,11 +129,12 @@ impl Units {
         machine: &Machine,
         wiring: &Wiring,
         schedulers: &dyn Family,
+        queues: &ChosenQueue<'_>,
         ideal: Ideal,
         l2_resets: &Arc<[u32]>,
     ) -> Result<Units, BuildError> {
         let sms = wiring.sms(machine, ideal)?;
-        let slices = wiring.slices(machine, &schedulers.needs(), ideal)?.into_iter();
+        let slices = wiring.slices(machine, queues, &schedulers.needs(), ideal)?.into_iter();
         let mut slices: Vec<Slice> =
             slices.map(|slice| slice.with_resets(Arc::clone(l2_resets))).collect();
         let channels = Channel::all(&machine.scheduler_context(), schedulers)?;

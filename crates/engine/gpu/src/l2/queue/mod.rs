@@ -10,7 +10,7 @@ pub(super) use account::QueueAccount;
 
 use crate::results::CRITICAL_CLASSES;
 use warpmem_machine::{L2, Machine};
-use warpmem_params::{Counter, Entry, Registry};
+use warpmem_params::{Chosen, Counter, Entry, Registry};
 use warpmem_sim::{Request, RequestId};
 
 /// The requests that wait for the tags of a slice. Every request has the Critical Field of its
@@ -92,6 +92,9 @@ pub fn without_delay_before_tags(machine: &Machine) -> Machine {
 }
 
 type QueueEntry = Entry<dyn L2Queue, L2>;
+
+/// The queue policy that a machine chooses.
+pub(crate) type ChosenQueue<'a> = Chosen<'a, dyn L2Queue, L2>;
 
 /// The class of a Critical Field, most critical first: 1, 2, 3 to 4, 5 to 8, 9 to 32 (CaLRS 2015,
 /// Table 2).

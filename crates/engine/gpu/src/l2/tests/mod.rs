@@ -11,6 +11,7 @@ mod requests;
 mod warp_types;
 mod writes;
 
+use super::queue::L2_QUEUES;
 use super::{Slice, SlicePorts};
 use crate::context::Context;
 use crate::engine::Bench;
@@ -362,7 +363,8 @@ fn run_in(
     };
     let clock: L2Clock = bench.sim.region.fabric.clock_of();
     let core = bench.sim.region.fabric.clock_of();
-    let mut slice = Slice::new(machine, SliceId(0), clock, core, ports, needs).unwrap();
+    let queue = L2_QUEUES.build(&machine.policy.l2_queue, &machine.l2).unwrap();
+    let mut slice = Slice::new(machine, SliceId(0), clock, core, ports, queue, needs);
     if machine.policy.ideal == "perfect-l2" {
         slice = slice.perfect(machine.l2.latency);
     }

@@ -275,7 +275,9 @@ impl Rig {
         let out = bench.sim.region.fabric.add_port("out", 0, entries, core, network);
         let back = bench.sim.region.fabric.add_port("back", 0, 8, network, core);
         let clock = bench.sim.region.fabric.clock_of();
-        let mut sm = Sm::new(machine, SmId(0), clock, out, back).unwrap();
+        let context = SmContext::of(machine, SmId(0));
+        let policy = WARP_SCHEDULERS.build(&machine.policy.warp_scheduler, &context).unwrap();
+        let mut sm = Sm::new(machine, SmId(0), clock, out, back, policy);
         if machine.policy.ideal == "perfect-l1" {
             sm = sm.with_perfect_l1();
         }
