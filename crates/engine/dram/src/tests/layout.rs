@@ -29,8 +29,8 @@ fn dram(preset: &str, overrides: &[&str]) -> Result<Dram, Invalid> {
 fn layout(preset: &str, overrides: &[&str]) -> String {
     let layout =
         dram(preset, overrides).unwrap_or_else(|e| panic!("{overrides:?}: {e}")).layout().unwrap();
-    match layout.turns {
-        Some(bit) => format!("{layout} turns 2^{bit}"),
+    match layout.interleave {
+        Some(bit) => format!("{layout} interleave 2^{bit}"),
         None => layout.to_string(),
     }
 }
@@ -78,7 +78,7 @@ fn field_names_are_distinct() {
 #[test]
 fn rotation_over_a_power_of_two_of_channels_is_a_field() {
     let map = "row:12 bank:3 column:4 bank:1 column:2 burst:6";
-    assert_eq!(layout("li2015", &[]), format!("{map} turns 2^8"));
+    assert_eq!(layout("li2015", &[]), format!("{map} interleave 2^8"));
     assert_eq!(layout("li2015", &["channels=1"]), map);
     let fields = |interleave: &str| layout("li2015", &["channels=8", interleave]);
     assert_eq!(
@@ -164,8 +164,8 @@ fn schemes() {
         "row:32 stack:1 pseudo:1 bank:2 group:2 column:6 channel:3 burst:6"
     );
     assert_eq!(scheme("RoBaCo", &["interleave=4096"]), "row:32 bank:4 channel:3 column:6 burst:6");
-    let turns = layout("li2015", &["map=RoBaCo"]);
-    assert_eq!(turns, "row:32 bank:4 column:6 burst:6 turns 2^8");
+    let interleaved = layout("li2015", &["map=RoBaCo"]);
+    assert_eq!(interleaved, "row:32 bank:4 column:6 burst:6 interleave 2^8");
     let one = scheme("RoBaRaCoCh", &["channels=1", "groups=16"]);
     assert_eq!(one, "row:32 bank:4 column:6 burst:6");
 }
@@ -174,7 +174,7 @@ fn schemes() {
 #[test]
 fn rows_of_a_scheme_take_the_remaining_bits() {
     let wide = ["map=RoBaCo", "banks=64", "groups=1", "row=4194304"];
-    assert_eq!(layout("li2015", &wide), "row:32 bank:6 column:16 burst:6 turns 2^8");
+    assert_eq!(layout("li2015", &wide), "row:32 bank:6 column:16 burst:6 interleave 2^8");
     let message = refusal("li2015", &[&wide[..], &["map=RoBaCo row:32", "channels=16"]].concat());
     assert!(message.ends_with("expected at most 63 bits, channels included, not 64"), "{message}");
     assert!(dram("li2015", &[&wide[..], &["map=RoBaCo row:32", "channels=8"]].concat()).is_ok());
