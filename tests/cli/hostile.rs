@@ -5,45 +5,14 @@ use std::fs;
 use std::io::{Read, Write};
 use std::path::Path;
 use std::process::Stdio;
-use warpmem_trace::{
-    CtaBuilder, Instruction, KernelInfo, Kind, OpClass, Provenance, Space, Trace, TraceWriter,
-    WriterOptions,
-};
+use warpmem_testing::{TestKernel, exit, write_trace};
+use warpmem_trace::{Trace, WriterOptions};
 
-/// Writes a trace of one warp that exits immediately, in a kernel of this name.
+/// Writes a trace of one warp that exits at once, in a kernel of this name.
 fn trace_of(path: &Path, name: &str) {
-    let mut writer =
-        TraceWriter::create(path, Provenance::default(), WriterOptions::default()).unwrap();
-    let info = KernelInfo {
-        name: name.to_owned(),
-        grid: [1; 3],
-        block: [32, 1, 1],
-        ..KernelInfo::default()
-    };
-    writer.begin_kernel(info).unwrap();
-    let exit = writer.intern(&Instruction {
-        pc: 0,
-        kind: Kind::Exit,
-        space: Space::None,
-        cache_op: Default::default(),
-        width: 0,
-        barrier: None,
-        destinations: 0,
-        mbarrier: None,
-        l2_policy: None,
-        deps: Vec::new(),
-        operands: Default::default(),
-        use_distance: None,
-        address_from: None,
-        compute: Vec::new(),
-    });
-    let mut cta = CtaBuilder::new();
-    cta.begin([0; 3]);
-    cta.begin_warp(0);
-    cta.push(exit, u32::MAX, &[0; OpClass::COUNT], &[]);
-    writer.cta(&cta).unwrap();
-    writer.end_kernel().unwrap();
-    writer.finish().unwrap();
+    let kernel =
+        TestKernel { name: Some(name.to_owned()), ..TestKernel::new([vec![vec![exit()]]]) };
+    write_trace(path, &[kernel], WriterOptions::default());
 }
 
 #[test]

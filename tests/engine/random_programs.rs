@@ -200,7 +200,15 @@ fn kernel() -> impl Strategy<Value = Kernel> {
             let is_even = ctas.len().is_multiple_of(CLUSTER as usize);
             let cluster = (in_clusters && is_even).then_some([CLUSTER as u32, 1, 1]);
             let registers = 16;
-            let kernel = Kernel { stream, shared_bytes, registers, cluster, resets_l2, ctas };
+            let kernel = Kernel {
+                stream,
+                shared_bytes,
+                registers,
+                cluster,
+                resets_l2,
+                ctas,
+                ..Kernel::default()
+            };
             if cluster.is_some() { kernel } else { alone(kernel) }
         },
     )

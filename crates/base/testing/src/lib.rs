@@ -1,5 +1,6 @@
 //! Hand-made traces and machines for unit tests, and documents generated from the code.
 
+pub mod assembly;
 pub mod documents;
 
 use std::path::Path;
@@ -133,46 +134,73 @@ impl Step {
 /// The instructions of one warp, in order.
 pub type WarpSteps = Vec<Step>;
 
+/// The program of a warp: explicit dependences ([`WarpSteps`]) or registers ([`assembly::Warp`]).
+pub trait WarpProgram {
+    /// Writes the records of the warp that `cta` began last.
+    fn write(&self, writer: &mut TraceWriter, cta: &mut CtaBuilder);
+}
+
 /// A kernel of CTAs and their warps.
 #[derive(Clone, Debug, Default)]
-pub struct TestKernel {
+pub struct TestKernel<W = WarpSteps> {
     /// Name; by default `kernel-N` with its number in the trace.
     pub name: Option<String>,
     pub stream: u64,
     pub shared_bytes: u32,
-    /// Threads per CTA for residency limits; 0: the threads of the first CTA's warps.
+    /// Registers per thread.
+    pub registers: u32,
+    /// Threads per CTA for residency limits; 0: the threads of the largest CTA's warps.
     pub threads: u32,
     pub cluster: Option<[u32; 3]>,
-    pub ctas: Vec<Vec<WarpSteps>>,
+    /// Whether persisting L2 lines are reset before the kernel.
+    pub resets_l2: bool,
+    pub ctas: Vec<Vec<W>>,
 }
 
 impl TestKernel {
     pub fn new(ctas: impl IntoIterator<Item = Vec<WarpSteps>>) -> TestKernel {
         TestKernel { ctas: ctas.into_iter().collect(), ..TestKernel::default() }
     }
+}
 
+impl<W> TestKernel<W> {
     fn info(&self, index: usize) -> KernelInfo {
-        let warps = self.ctas.first().map_or(1, Vec::len) as u32;
+        let warps = self.ctas.iter().map(Vec::len).max().unwrap_or(1) as u32;
         let threads = if self.threads == 0 { warps * 32 } else { self.threads };
         KernelInfo {
             name: self.name.clone().unwrap_or_else(|| format!("kernel-{index}")),
             stream: self.stream,
             grid: [self.ctas.len() as u32, 1, 1],
             block: [threads, 1, 1],
+            registers_per_thread: self.registers,
             shared_bytes: self.shared_bytes,
+            sm_version: 0,
             cluster: self.cluster,
-            ..KernelInfo::default()
         }
     }
 }
 
 /// Returns a trace of `kernels` with one chunk per CTA.
 pub fn trace(kernels: &[TestKernel]) -> Trace {
+    trace_with(kernels, WriterOptions { chunk_bytes: 1, ..WriterOptions::default() })
+}
+
+/// Returns a trace of `kernels` with this layout.
+pub fn trace_with<W: WarpProgram>(kernels: &[TestKernel<W>], options: WriterOptions) -> Trace {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("t.wmt");
-    let options = WriterOptions { chunk_bytes: 1, ..WriterOptions::default() };
-    let mut writer = TraceWriter::create(&path, Provenance::default(), options).unwrap();
+    write_trace(&path, kernels, options);
+    let bytes = std::fs::read(&path).unwrap();
+    Trace::from_bytes(Path::new("t.wmt"), bytes).unwrap()
+}
+
+/// Writes a trace of `kernels` to `path`.
+pub fn write_trace<W: WarpProgram>(path: &Path, kernels: &[TestKernel<W>], options: WriterOptions) {
+    let mut writer = TraceWriter::create(path, Provenance::default(), options).unwrap();
     for (index, kernel) in kernels.iter().enumerate() {
+        if kernel.resets_l2 {
+            writer.reset_l2();
+        }
         writer.begin_kernel(kernel.info(index)).unwrap();
         for (cta, warps) in kernel.ctas.iter().enumerate() {
             write_cta(&mut writer, cta as u32, warps);
@@ -180,32 +208,36 @@ pub fn trace(kernels: &[TestKernel]) -> Trace {
         writer.end_kernel().unwrap();
     }
     writer.finish().unwrap();
-    let bytes = std::fs::read(&path).unwrap();
-    Trace::from_bytes(Path::new("t.wmt"), bytes).unwrap()
 }
 
-fn write_cta(writer: &mut TraceWriter, block: u32, warps: &[WarpSteps]) {
+fn write_cta<W: WarpProgram>(writer: &mut TraceWriter, block: u32, warps: &[W]) {
     let mut cta = CtaBuilder::new();
     cta.begin([block, 0, 0]);
-    for (warp, steps) in warps.iter().enumerate() {
-        cta.begin_warp(warp as u32);
+    for (number, warp) in warps.iter().enumerate() {
+        cta.begin_warp(number as u32);
+        warp.write(writer, &mut cta);
+    }
+    writer.cta(&cta).unwrap();
+}
+
+impl WarpProgram for WarpSteps {
+    fn write(&self, writer: &mut TraceWriter, cta: &mut CtaBuilder) {
         let mut before = Vec::new();
-        for step in steps {
+        for step in self {
             match step {
                 Step::Compute(compute) => before.push(compute.clone()),
                 Step::Record { instruction, addresses } => {
                     let full = !instruction.kind.is_memory();
                     let mask = if full { u32::MAX } else { lanes(addresses.len()) };
                     let compute = std::mem::take(&mut before);
-                    push(writer, &mut cta, instruction, compute, mask, addresses);
+                    push(writer, cta, instruction, compute, mask, addresses);
                 }
             }
         }
         if !before.is_empty() {
-            push(writer, &mut cta, &blank(Kind::End), before, 0, &[]);
+            push(writer, cta, &blank(Kind::End), before, 0, &[]);
         }
     }
-    writer.cta(&cta).unwrap();
 }
 
 fn push(

@@ -4,8 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use warpmem_testing::{TestKernel, compute, exit, load, store, trace};
 use warpmem_trace::{
-    Codec, CtaBuilder, Instruction, KernelInfo, OpClass, Provenance, Ranges, Record, Trace,
-    TraceSummary, TraceWriter, WarpAssembler, WriterOptions,
+    Codec, Instruction, OpClass, Provenance, Ranges, Record, Trace, TraceSummary, WriterOptions,
 };
 
 fn sample_traces() -> Vec<PathBuf> {
@@ -118,28 +117,13 @@ fn copies_stay_before_their_kernels() {
     assert_eq!(places(&copy), all.into_iter().map(expected).collect::<Vec<_>>());
 }
 
-/// Makes kernels of one warp that exits immediately, with resets of L2 before some.
+/// Returns kernels of one warp that exits at once, with L2 resets before some.
 fn with_resets(kernels: u32, before: &[u32]) -> Trace {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("resets.wmt");
-    let options = WriterOptions::default();
-    let mut writer = TraceWriter::create(&path, Provenance::default(), options).unwrap();
-    let (mut cta, mut warp) = (CtaBuilder::new(), WarpAssembler::new());
-    for kernel in 0..kernels {
-        if before.contains(&kernel) {
-            writer.reset_l2();
-        }
-        let info = KernelInfo { grid: [1; 3], block: [32, 1, 1], ..KernelInfo::default() };
-        writer.begin_kernel(info).unwrap();
-        cta.begin([0; 3]);
-        cta.begin_warp(0);
-        warp.exit(0, u32::MAX);
-        warp.finish(writer.dictionary(), &mut cta);
-        writer.cta(&cta).unwrap();
-        writer.end_kernel().unwrap();
-    }
-    writer.finish().unwrap();
-    Trace::from_bytes("resets.wmt", std::fs::read(&path).unwrap()).unwrap()
+    let kernel = |number| TestKernel {
+        resets_l2: before.contains(&number),
+        ..TestKernel::new([vec![vec![exit()]]])
+    };
+    trace(&(0..kernels).map(kernel).collect::<Vec<_>>())
 }
 
 #[test]
