@@ -55,11 +55,11 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
 /// Formats the layout shared by all addresses.
 fn heading(machine: &Machine, map: &AddressMap) -> String {
     let layout = map.layout();
-    let turns = layout.turns.map_or(String::new(), |bit| {
+    let interleave = layout.interleave.map_or(String::new(), |bit| {
         let (channels, bytes) = (machine.dram.channels, 1u64 << bit);
         format!("{channels} channels are interleaved every {bytes} bytes; bits are those of the address within a channel\n")
     });
-    format!("{}: {layout}, {} bytes\n{turns}", machine.name, map.capacity())
+    format!("{}: {layout}, {} bytes\n{interleave}", machine.name, map.capacity())
 }
 
 /// A field of an address.
@@ -79,7 +79,7 @@ struct Explained {
     within_channel: u64,
     in_map: bool,
     /// Whether channels are interleaved without selecting bits.
-    takes_turns: bool,
+    is_interleaved: bool,
     parts: Vec<Part>,
 }
 
@@ -87,12 +87,12 @@ impl Explained {
     fn new(machine: &Machine, map: &AddressMap, address: u64) -> Explained {
         let within_channel = map.within_channel(address).1;
         let mut parts = parts(machine, map, address);
-        let takes_turns = map.layout().turns.is_some();
+        let is_interleaved = map.layout().interleave.is_some();
         // A field without bits is not hashed, but interleaved channels are rotated.
-        let is_rotated = |part: &Part| takes_turns && matches!(part.key, "channel" | "slice");
+        let is_rotated = |part: &Part| is_interleaved && matches!(part.key, "channel" | "slice");
         let without = parts.iter_mut().filter(|part| part.bits == 0 && !is_rotated(part));
         without.for_each(|part| part.hash = None);
-        Explained { address, within_channel, in_map: address < map.capacity(), takes_turns, parts }
+        Explained { address, within_channel, in_map: address < map.capacity(), is_interleaved, parts }
     }
 
     fn text(&self) -> String {
@@ -106,7 +106,7 @@ impl Explained {
     }
 
     fn inner(&self) -> String {
-        match self.takes_turns {
+        match self.is_interleaved {
             true => format!(", {:#x} within the channel", self.within_channel),
             false => String::new(),
         }
@@ -124,7 +124,7 @@ impl Explained {
     }
 
     fn cells(&self, part: &Part) -> Vec<String> {
-        let bits = match (part.key, self.takes_turns) {
+        let bits = match (part.key, self.is_interleaved) {
             ("channel", true) => "turns".to_owned(),
             ("slice", true) => format!("turns, {}", ranges(part.bits)),
             _ => ranges(part.bits),
@@ -220,7 +220,7 @@ fn parts(machine: &Machine, map: &AddressMap, address: u64) -> Vec<Part> {
 fn partition_hashes(machine: &Machine, map: &AddressMap, bits: &str) -> [Option<String>; 2] {
     let kind = machine.dram.address.partition_hash;
     let of_bits = hash(kind, bits);
-    let Some(bit) = map.layout().turns else { return [of_bits.clone(), of_bits] };
+    let Some(bit) = map.layout().interleave else { return [of_bits.clone(), of_bits] };
     let rotation = hash(kind, &format!("bits {bit} and up"));
     let rotation = rotation.map(|hash| format!("{hash}, modulo {}", machine.dram.channels));
     let of_slice = match machine.l2.slices_per_channel {
