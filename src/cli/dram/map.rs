@@ -92,7 +92,13 @@ impl Explained {
         let is_rotated = |part: &Part| is_interleaved && matches!(part.key, "channel" | "slice");
         let without = parts.iter_mut().filter(|part| part.bits == 0 && !is_rotated(part));
         without.for_each(|part| part.hash = None);
-        Explained { address, within_channel, in_map: address < map.capacity(), is_interleaved, parts }
+        Explained {
+            address,
+            within_channel,
+            in_map: address < map.capacity(),
+            is_interleaved,
+            parts,
+        }
     }
 
     fn text(&self) -> String {

@@ -82,6 +82,9 @@ fn once() -> u32 {
     1
 }
 
+/// Most launches of a file, repeats included: each is planned before the first one starts.
+const MAX_LAUNCHES: usize = 1 << 20;
+
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Sizes {
@@ -128,6 +131,11 @@ pub(crate) fn parse(text: &str, folder: PathBuf) -> Result<Plan, String> {
     let mut launches = Vec::new();
     for (at, launch) in file.launches.into_iter().enumerate() {
         let repeat = launch.repeat as usize;
+        if repeat > MAX_LAUNCHES - launches.len() {
+            return Err(format!(
+                "launches[{at}].repeat: {repeat} is too large: expected at most {MAX_LAUNCHES} launches in all"
+            ));
+        }
         let launch = launch_of(launch).map_err(|what| format!("launches[{at}]: {what}"))?;
         launches.extend(std::iter::repeat_n(launch, repeat));
     }

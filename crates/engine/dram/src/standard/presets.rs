@@ -5,7 +5,7 @@ use super::{Standard, StandardError};
 use crate::{Dram, GivenTimes, MAX_BANKS, Power, Timing};
 use serde::Deserialize;
 use std::collections::BTreeMap;
-use warpmem_params::{Invalid, nearest};
+use warpmem_params::{Declared, Field, Invalid, nearest};
 
 /// Banks, rows and data bus of one channel.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -36,6 +36,23 @@ pub struct Organisation {
     pub devices: u32,
     /// Time of an all-bank refresh, ns, for speeds that refresh; none = that of the speed.
     pub trfc_ns: Option<u32>,
+}
+
+impl Organisation {
+    /// Returns the values of the channel's keys; a clock has `ticks` ticks.
+    fn values(&self, ticks: u32) -> [(&'static str, u32); 9] {
+        [
+            ("pseudo_channels", self.pseudo_channels),
+            ("stacks", self.stacks),
+            ("banks", self.banks),
+            ("bank_groups", self.bank_groups),
+            ("row_bytes", self.row_bytes),
+            ("bus_bytes", self.bus_bytes),
+            ("burst_length", self.burst_length),
+            ("transfers_per_clock", self.transfers_per_clock / ticks),
+            ("devices", self.devices),
+        ]
+    }
 }
 
 fn one() -> u32 {
@@ -201,6 +218,13 @@ impl Standard {
         if transfers_per_clock == 0 || !transfers_per_clock.is_multiple_of(ticks) {
             let valid = format!("a multiple of the {ticks} ticks of a clock");
             return refuse(key("transfers_per_clock"), transfers_per_clock, valid);
+        }
+        let keys = <Dram as Field>::keys("", Declared::ROOT, &());
+        for (name, value) in organisation.values(ticks) {
+            let known = keys.iter().find(|known| known.path == name).expect("a key of a channel");
+            if known.param.kind.parse(&value.to_string()).is_none() {
+                return refuse(key(name), value, known.param.kind.expected());
+            }
         }
         dram.pseudo_channels = organisation.pseudo_channels;
         dram.stacks = organisation.stacks;

@@ -80,6 +80,23 @@ fn a_stack_of_sixteen_is_refused() {
 }
 
 #[test]
+fn an_organisation_keeps_the_ranges_of_the_keys() {
+    let manual = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../docs/dram-standards.md");
+    let manual = std::fs::read_to_string(manual).unwrap();
+    let example = manual.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next());
+    let changed = example.unwrap().lines().map(|line| match line.starts_with("bus_bytes") {
+        true => "bus_bytes = 2147483647\n".to_owned(),
+        false => format!("{line}\n"),
+    });
+    let standard = file(&changed.collect::<String>()).unwrap();
+    let error = standard.apply("one_chip", "mine", &mut blank()).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "`organisation.one_chip.bus_bytes` = 2147483647 is not valid: expected a whole number from 1 to 128"
+    );
+}
+
+#[test]
 fn a_preset_sets_the_keys_of_the_device() {
     let dram = applied("hbm2", "HBM2_8Gb", "HBM2_2000Mbps");
     assert_eq!(dram.standard, "hbm2");

@@ -128,6 +128,10 @@ fn launch_file_errors_name_place_and_reason() {
         ),
         (file(&format!("{LAUNCH}arguments = [1, \"?\"]")), "launches[0]: arguments[1]: `?`"),
         (
+            file(&format!("{LAUNCH}repeat = 2147483647")),
+            "launches[0].repeat: 2147483647 is too large: expected at most 1048576 launches in all",
+        ),
+        (
             file(&format!("{LAUNCH}[buffers.x]\ntype = \"f33\"\nshape = 1")),
             "buffers.x: type: `f33`",
         ),
