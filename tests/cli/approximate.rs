@@ -65,7 +65,7 @@ fn what_cannot_be_approximated_is_refused() {
         (&["run", "s.wmt", "--approximate=1"][..], "1 is not in 2.."),
         (
             &["run", "s.wmt", "--set", "run.alike_launches=1"],
-            "the first of them counts for itself alone",
+            "the first launch represents no other",
         ),
         (
             &["run", "s.wmt", "--approximate", "--set", "run.concurrent_kernels=true"],

@@ -295,7 +295,7 @@ fn a_log_needs_a_trace_and_a_machine() {
         ["correlate", "run.log", "--trace", "small.wmt", "--machine", "v100", "--format", "json"];
     let ran = bench.run(&arguments);
     assert_eq!(ran.status, Some(0), "{ran:?}");
-    assert!(ran.stderr.contains("run.log does not say gpu_tot_sim_cycle, "), "{ran:?}");
+    assert!(ran.stderr.contains("run.log does not state gpu_tot_sim_cycle, "), "{ran:?}");
     let all: Value = serde_json::from_str(&ran.stdout).unwrap();
     assert_eq!(all["runs"][0]["trace"], "small");
     assert_eq!(all["runs"][0]["cycles_reference"], 2000);

@@ -124,7 +124,7 @@ fn a_sweep_makes_damaged_runs_again() {
     for path in [in_cell, stream] {
         flip(&path);
         let listed = bench.run(&[&sweep[..], &["--dry-run"]].concat());
-        assert!(listed.stderr.contains("; 1 cells are there"), "{listed:?}");
+        assert!(listed.stderr.contains("; 1 cells already exist"), "{listed:?}");
         let ran = bench.run(&sweep);
         assert_eq!(ran.status, Some(0), "{ran:?}");
         let name = path.strip_prefix(bench.path("")).unwrap().display();

@@ -132,7 +132,7 @@ fn a_dry_run_lists_the_cells_and_runs_none() {
         bench.run(&["sweep", "plan.toml", "-o", "results", "--dry-run", "--format", "csv"]);
     assert_eq!(listed.status, Some(0), "{listed:?}");
     assert!(listed.stderr.starts_with("8 cells, "), "{listed:?}");
-    assert!(listed.stderr.contains("; 2 cells are there"), "{listed:?}");
+    assert!(listed.stderr.contains("; 2 cells already exist"), "{listed:?}");
     let lines: Vec<&str> = listed.stdout.lines().collect();
     assert_eq!(lines.len(), 9);
     assert!(
@@ -194,7 +194,7 @@ fn run_with_a_missing_file_is_rerun() {
     fs::remove_file(results.join("loads").join(format!("{}.parquet", run_ids[0]))).unwrap();
     fs::remove_file(results.join("cells").join(&run_ids[1]).join("runs.parquet")).unwrap();
     let listed = sweep(&bench, &["--dry-run"]);
-    assert!(listed.stderr.contains("; 6 cells are there"), "{listed:?}");
+    assert!(listed.stderr.contains("; 6 cells already exist"), "{listed:?}");
     let ran = sweep(&bench, &[]);
     assert_eq!(ran.status, Some(0), "{ran:?}");
     assert!(ran.stderr.contains("2 runs in ") && ran.stderr.contains("; 6 of 8 cells"), "{ran:?}");

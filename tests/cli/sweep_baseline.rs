@@ -126,7 +126,7 @@ fn plan_without_comparable_runs_is_refused_early() {
         [policies]
         topology = ['crossbar', 'ring']",
         &[
-            "`baseline`: 1 of 1 cells have no run of `ring` to be compared with",
+            "`baseline`: 1 of 1 cells have no run of `ring` to compare with",
             "`skip_unfit` leaves these out:\n    small on li2015 with ring: ",
         ],
     );

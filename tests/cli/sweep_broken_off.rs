@@ -109,7 +109,7 @@ fn kill_after_a_changed_plan_leaves_no_mixture() {
         assert_eq!(runs_of("runs"), runs_of("loads"));
         bench.write("plan.toml", &without);
         let listed = bench.run(&[&ARGUMENTS[..], &["--dry-run"]].concat());
-        assert!(listed.stderr.contains("; 24 cells are there"), "{listed:?}");
+        assert!(listed.stderr.contains("; 24 cells already exist"), "{listed:?}");
     }
     let ran = bench.run(&ARGUMENTS);
     assert!(ran.stderr.contains("; 24 of 24 cells already existed"), "{ran:?}");

@@ -51,7 +51,7 @@ fn table(cells: &[Listed<'_, '_>]) -> String {
     aligned(&[vec![heading], cells.iter().map(row).collect()].concat(), &[1])
 }
 
-/// Summarizes `36 cells, 2,940,390 warp instructions; 12 cells are there`.
+/// Summarizes `36 cells, 2,940,390 warp instructions; 12 cells already exist`.
 pub fn summary(cells: &[Listed<'_, '_>]) -> String {
     let instructions: u64 =
         cells.iter().map(|listed| listed.planned.cell.warp_instructions()).sum();

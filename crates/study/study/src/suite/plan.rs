@@ -288,7 +288,7 @@ mod tests {
             ),
             (
                 "name = 'a'\nkernel = 'vecadd'\nkernels = '2..1'",
-                "workload `a`: `2..1` holds nothing",
+                "workload `a`: `2..1` is empty",
             ),
             ("name = '../a'\nkernel = 'vecadd'", "mine.toml: workload `../a`: a name is made of"),
             (
