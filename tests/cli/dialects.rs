@@ -47,7 +47,10 @@ fn an_instruction_trace_of_ramulator_says_what_it_leaves_out() {
     bench.write("a.trace", "3 1024 2048\n0 64\n");
     let ran = bench.run(&["dram", "--trace", "a.trace", "--format", "json"]);
     assert_eq!(ran.status, Some(0), "{ran:?}");
-    assert!(ran.stderr.contains("an instruction trace is read as loads and write-backs"), "{ran:?}");
+    assert!(
+        ran.stderr.contains("an instruction trace is read as loads and write-backs"),
+        "{ran:?}"
+    );
     bench.write("b.trace", "R 0,1,2,100,32\nW 9,0,3,200,16\n");
     bench.refuses(&["dram", "--trace", "b.trace"], &["b.trace:2:", "a channel below", "`9`"]);
 }

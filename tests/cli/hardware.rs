@@ -168,7 +168,10 @@ fn another_machine_is_refused_unless_asked_for() {
     let unknown = ["correlate", "--hardware", "hardware.json", "--only", "l3-latency"];
     bench.refuses(&unknown, &["`l3-latency` was not measured", "l1-latency, l2-lines"]);
     bench.write("other.json", "{}");
-    bench.refuses(&["correlate", "--hardware", "other.json"], &["not a result of `warpmem hardware`"]);
+    bench.refuses(
+        &["correlate", "--hardware", "other.json"],
+        &["not a result of `warpmem hardware`"],
+    );
     let both = bench.run(&["correlate", "r.json", "--hardware", "hardware.json"]);
     assert_eq!(both.status, Some(2), "{both:?}");
 }

@@ -286,11 +286,8 @@ mod tests {
                 "name = 'a'\nkernel = 'vecadd'\nparameters.n = 0",
                 "workload `a`: `0` is not a value of --n",
             ),
-            (
-                "name = 'a'\nkernel = 'vecadd'\nkernels = '2..1'",
-                "workload `a`: `2..1` is empty",
-            ),
-            ("name = '../a'\nkernel = 'vecadd'", "mine.toml: workload `../a`: a name is made of"),
+            ("name = 'a'\nkernel = 'vecadd'\nkernels = '2..1'", "workload `a`: `2..1` is empty"),
+            ("name = '../a'\nkernel = 'vecadd'", "mine.toml: workload `../a`: a name consists of"),
             (
                 "name = 'a'\nkernel = 'vecadd'\n[[workload]]\nname = 'a'\nkernel = 'bfs'",
                 "mine.toml: workload `a`: there are two of this name",
