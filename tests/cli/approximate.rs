@@ -73,7 +73,7 @@ fn what_cannot_be_approximated_is_refused() {
         ),
         (
             &["sample", "estimate", "s.wmt", "--fraction", "50%", "--set", "run.alike_launches=3"],
-            "here every launch is looked at",
+            "every launch is evaluated here",
         ),
     ] {
         bench.refuses(arguments, &[reason]);
