@@ -381,7 +381,7 @@ class Traces(InTemporaryFolder):
         run = warpmem.run(path, machine="h100")
         self.assertEqual(run["cluster_messages"], 4)
         self.assertEqual(run["cluster_message_bytes"], 4 * 128)
-        with self.assertRaisesRegex(warpmem.Error, "machine `v100` has none"):
+        with self.assertRaisesRegex(warpmem.Error, "machine `v100` has no clusters"):
             warpmem.run(path, machine="v100")
 
     def test_evict_last_lines_survive_a_stream(self):
@@ -457,7 +457,7 @@ class Traces(InTemporaryFolder):
         with self.assertRaisesRegex(warpmem.Error, "has 2 warps"):
             trace.warp(2)
         trace.warp(0)
-        with self.assertRaisesRegex(warpmem.Error, "a mask of 1 lanes"):
+        with self.assertRaisesRegex(warpmem.Error, "for each of the 1 lanes of the mask"):
             trace.load([0, 4], mask=1)
         with self.assertRaisesRegex(warpmem.Error, "valid: load, store"):
             trace.memory("lod", [0])

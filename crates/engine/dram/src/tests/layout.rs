@@ -136,7 +136,7 @@ fn invalid_masks_are_refused() {
         format!("dramid@5;{zeros}.{low}"),
         "expected chunks of 2^6 bytes (a column command) to 2^28",
     );
-    refused(format!("dramid@29;{zeros}.{low}"), "to 2^28, a channel");
+    refused(format!("dramid@29;{zeros}.{low}"), "to 2^28 (a channel)");
     let message = refusal("li2015", &[&format!("map=dramid@8;{zeros}.{low}")]);
     assert!(message.starts_with("`dram.address.interleave_bytes` = 256"), "{message}");
 }
