@@ -19,9 +19,13 @@ pub fn write(kernels: &[Kernel]) -> TraceFile {
     write_with(kernels, WriterOptions::default())
 }
 
-/// Writes a trace with a given layout.
+/// Writes a trace with a given layout. Kernels without a name share one, so that equal launches are alike.
 pub fn write_with(kernels: &[Kernel], options: WriterOptions) -> TraceFile {
-    TraceFile { trace: trace_with(kernels, options) }
+    let shared = || Some("kernel".to_owned());
+    let named = kernels
+        .iter()
+        .map(|kernel| Kernel { name: kernel.name.clone().or_else(shared), ..kernel.clone() });
+    TraceFile { trace: trace_with(&named.collect::<Vec<_>>(), options) }
 }
 
 /// Overrides under which closed forms hold on a preset: refreshed banks delay others.
