@@ -60,7 +60,7 @@ fn every_topology_returns_every_reply() {
 fn impossible_topology_error_states_the_possible_ones() {
     let file = write(&[loads([1, 1, 1], |_, _, lane| lane)]);
     let cases = [
-        ("policy.topology=mesh(columns=28)", &["columns", "at most 27, the nodes"][..]),
+        ("policy.topology=mesh(columns=28)", &["columns", "at most 27, the number of nodes"][..]),
         ("policy.topology=butterfly(radix=1)", &["radix", "2 to 256"]),
         ("policy.topology=ring(columns=2)", &["columns", "no parameters"]),
         ("policy.topology=ring", &["virtual_channels", "multiple of 2", "1"]),
