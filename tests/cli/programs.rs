@@ -8,8 +8,8 @@ use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// A program `main.py` that launches `add`, which adds 1 to each of 1,000 numbers, as many times as
-/// its first argument states, and exits with the status of its second argument.
+/// A program `main.py`: its first argument is the number of launches of `add`, which adds 1 to each of
+/// 1,000 numbers; its second argument is the exit status.
 const PROGRAM: &str = r#"
 import ctypes as c, sys
 cu = c.CDLL("libcuda.so.1")

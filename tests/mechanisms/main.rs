@@ -1,7 +1,6 @@
-//! Small kernels in which a paper's mechanism must show, and controls in which it must not:
-//! generated kernels, whose parameters set the regime, and the traces of `mechanisms/README.md`
-//! beside the captured ones. Runs are deterministic, so the bounds are close to the measured
-//! values.
+//! Small kernels that must show a paper's mechanism, and controls that must not: generated kernels,
+//! whose parameters set the regime, and the traces of `mechanisms/README.md` beside the captured
+//! ones. Runs are deterministic, so the bounds are close to the measured values.
 
 mod calrs;
 mod li;

@@ -212,15 +212,15 @@ pub(crate) fn channel<R: 'static>(
         rate(
             "blp",
             "banks",
-            "Mean number of banks of a channel with an outstanding request, over cycles in which one \
-             has one [OWL].",
+            "Mean number of banks of a channel with an outstanding request, over the cycles with any \
+             [OWL].",
             ChannelResult::blp,
         ),
         rate(
             "blp_busy",
             "banks",
             "Mean number of banks of a channel in service (activating, bursting, precharging), over \
-             cycles in which one is.",
+             the cycles with any.",
             ChannelResult::blp_busy,
         ),
         rate(

@@ -129,7 +129,7 @@ fn fairness<R: 'static>(of: fn(&R) -> &NetworkResult) -> [Column<R>; 2] {
             "fairness",
             "fraction",
             "Jain's index of the packets accepted from each source that sent any: (sum)^2 / \
-             (sources x sum of squares). 1: from each as many; 1 / sources: all from one.",
+             (sources x sum of squares). 1: equal shares; 1 / sources: all from one source.",
             move |row| {
                 let sent = of(row).sources.iter().map(|source| source.packets);
                 jain_index(sent.filter(|&packets| packets > 0))

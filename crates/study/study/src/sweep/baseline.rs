@@ -2,8 +2,8 @@
 
 use super::design::Design;
 use super::error::ExpandError;
-use super::expand::{Planned, slot};
 use super::plan::{Case, Plan};
+use super::planned::{Planned, slot};
 use std::collections::HashMap;
 use warpmem_gpu::slots::{Baseline, BaselineError, Choice, SLOTS, Slot};
 use warpmem_machine::Machine;

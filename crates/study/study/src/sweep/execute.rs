@@ -2,7 +2,8 @@
 
 use super::baseline::Baselines;
 use super::error::SweepError;
-use super::expand::{Expansion, Planned};
+use super::expand::Expansion;
+use super::planned::Planned;
 use super::shard::Shard;
 use crate::cells::{CellError, threads};
 use rayon::prelude::*;

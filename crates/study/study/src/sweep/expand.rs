@@ -3,6 +3,7 @@
 use super::baseline::Baselines;
 use super::error::ExpandError;
 use super::plan::{Case, Plan};
+use super::planned::{Planned, slot};
 use super::traces::from_folder;
 use super::values::PolicyNames;
 use crate::cells::{Cell, CellError, Refusal, command};
@@ -11,9 +12,9 @@ use rayon::prelude::*;
 use std::collections::{BTreeMap, HashMap};
 use std::error::Error;
 use std::path::PathBuf;
-use warpmem_gpu::slots::{Choice, Choices, List, SLOTS, Slot};
+use warpmem_gpu::slots::{Choice, Choices, List, SLOTS};
 use warpmem_machine::{Machine, load, preset_names};
-use warpmem_params::{PolicyError, did_you_mean, nearest};
+use warpmem_params::PolicyError;
 
 /// Maximum number of reasons listed by a refusal.
 const MOST_REASONS: usize = 10;
@@ -27,23 +28,6 @@ pub struct Expansion<'a> {
     /// Reasons for skipped cells, with their numbers.
     pub unfit: Vec<Unfit>,
     pub baselines: Baselines,
-}
-
-/// A cell and its origin in the plan.
-pub struct Planned<'a> {
-    pub cell: Cell<'a>,
-    /// Name of the case; none for a point of the design.
-    pub case: Option<String>,
-    /// Label: `vecadd on li2015 with fr-fcfs, dram.read_queue=16`.
-    pub label: String,
-}
-
-impl Planned<'_> {
-    /// Returns the policy of every slot.
-    pub fn policies(&self) -> impl Iterator<Item = (&'static str, String)> {
-        let mut policies = self.cell.key.machine.policy.clone();
-        SLOTS.iter().map(move |slot| (slot.name, slot.policy_of(&mut policies).clone()))
-    }
 }
 
 /// Cells that cannot run for the same reason.
@@ -204,14 +188,6 @@ fn by_slot<T>(given: &BTreeMap<String, T>) -> Result<Vec<Choice<&T>>, ExpandErro
         choices.push(Choice { slot, given });
     }
     Ok(choices)
-}
-
-pub(super) fn slot(name: &str) -> Result<&'static Slot, ExpandError> {
-    Slot::find(name).ok_or_else(|| {
-        let meant = did_you_mean(nearest(name, SLOTS.iter().map(|slot| slot.name)));
-        let valid = SLOTS.each_ref().map(|slot| slot.name).join(", ");
-        ExpandError::UnknownSlot { name: name.to_owned(), meant, valid }
-    })
 }
 
 /// Returns the policies of the design, then those of the cases.
