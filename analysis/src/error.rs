@@ -119,6 +119,19 @@ impl Error {
     }
 }
 
+/// Refuses a query, with the reason.
+pub(crate) fn refused(why: String) -> Error {
+    Error::Query(why)
+}
+
+/// Reports a column that no table of the query has.
+pub(crate) fn unknown_column(column: &str, available: impl Iterator<Item = String>) -> Error {
+    let mut available: Vec<String> = available.collect();
+    available.sort();
+    available.dedup();
+    Error::UnknownColumn { column: column.to_owned(), available }
+}
+
 fn listed(paths: &[PathBuf]) -> String {
     let paths: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
     paths.join(", ")

@@ -9,13 +9,12 @@ use sqlparser::ast::{
     Visitor,
 };
 
-use super::expression::text_of;
-use super::function::name_of;
+use super::order::Order;
+use super::planner::Planner;
 use super::scope::Context;
-use super::set::Order;
+use super::syntax::{name_of, text_of};
 use super::value::{Value, checked, kind};
-use super::{Planner, refused};
-use crate::error::Result;
+use crate::error::{Result, refused};
 use crate::frame::finite_or_null;
 
 const AGGREGATES: [&str; 35] = [

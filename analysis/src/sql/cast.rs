@@ -3,9 +3,8 @@
 use polars::prelude::*;
 use sqlparser::ast::DataType as SqlType;
 
-use super::refused;
 use super::value::Value;
-use crate::error::Result;
+use crate::error::{Result, refused};
 
 /// Casts a value; text that is not a number is an error, or null if `or_null`.
 pub(super) fn cast(value: &Value, to: &SqlType, or_null: bool) -> Result<Value> {

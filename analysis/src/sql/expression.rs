@@ -1,20 +1,23 @@
 //! Expressions: operators, CASE, CAST, and the names in them.
 
-use std::ops::ControlFlow;
-
 use polars::prelude::*;
 use sqlparser::ast::{
     BinaryOperator, CaseWhen, CastKind, CeilFloorKind, Expr as Ast, Ident, UnaryOperator,
-    Value as Literal, visit_expressions_mut,
+    Value as Literal,
 };
 
 use super::cast::cast;
-use super::from::same_type;
-use super::scope::{Column, Context, absent, find, is_name};
-use super::value::{Arithmetic, Value, arithmetic, common, joined, kind, typed};
-use super::{HIGHEST, Planner, refused};
-use crate::error::Result;
+use super::planner::Planner;
+use super::scope::{Context, absent, find, is_name};
+use super::syntax::{text_of, text_of_literal};
+use super::value::{
+    Arithmetic, Value, arithmetic, common, compared, joined, kind, negated_if, typed,
+};
+use crate::error::{Result, refused};
 
+/// Expression height beyond which a part becomes a column: polars evaluates expressions
+/// recursively, on threads with small stacks.
+const HIGHEST: usize = 24;
 /// Height of the tree of about 64 conditions.
 const LONG_CONDITION: usize = 8;
 
@@ -363,48 +366,6 @@ impl Planner<'_> {
     }
 }
 
-/// Returns the text of an expression with column identifiers in place of names, so that equal
-/// expressions have equal texts.
-pub(super) fn canonical(ast: &Ast, columns: &[Column]) -> String {
-    let mut ast = ast.clone();
-    while let Ast::Nested(inner) = ast {
-        ast = *inner;
-    }
-    let _: ControlFlow<()> = visit_expressions_mut(&mut ast, |part| {
-        let column = match part {
-            Ast::Identifier(name) => find(columns, None, name),
-            Ast::CompoundIdentifier(parts) if parts.len() == 2 => {
-                find(columns, Some(&parts[0]), &parts[1])
-            }
-            _ => Ok(None),
-        };
-        if let Ok(Some(column)) = column {
-            *part = Ast::Identifier(Ident::new(column.id.as_str()));
-        }
-        ControlFlow::Continue(())
-    });
-    ast.to_string()
-}
-
-pub(super) fn compared(
-    values: [Value; 2],
-    ast: &Ast,
-    compare: fn(Expr, Expr) -> Expr,
-) -> Result<Value> {
-    let [left, right] = same_type(values, || ast.to_string())?;
-    let expr = compare(left.expr.clone(), right.expr.clone());
-    // Comparing two untyped nulls yields an untyped null.
-    let expr = if left.dtype == DataType::Null { expr.cast(DataType::Boolean) } else { expr };
-    Ok(Value::over(expr, DataType::Boolean, &[&left, &right]))
-}
-
-pub(super) fn negated_if(negated: bool, value: Value) -> Value {
-    match negated {
-        true => Value::over(value.expr.clone().not(), DataType::Boolean, &[&value]),
-        false => value,
-    }
-}
-
 fn literal(value: &Literal) -> Result<Value> {
     match value {
         Literal::Null => Ok(Value::null()),
@@ -423,25 +384,6 @@ fn literal(value: &Literal) -> Result<Value> {
                 Err(refused(format!("`{other}` is not supported: write text in single quotes")))
             }
         },
-    }
-}
-
-fn text_of_literal(value: &Literal) -> Option<String> {
-    match value {
-        Literal::SingleQuotedString(text) | Literal::EscapedStringLiteral(text) => {
-            Some(text.clone())
-        }
-        Literal::DollarQuotedString(text) => Some(text.value.clone()),
-        _ => None,
-    }
-}
-
-/// Returns the text of a literal.
-pub(super) fn text_of(ast: &Ast) -> Option<String> {
-    match ast {
-        Ast::Value(value) => text_of_literal(&value.value),
-        Ast::Nested(inner) => text_of(inner),
-        _ => None,
     }
 }
 

@@ -9,11 +9,10 @@ use sqlparser::ast::{
     TableFactor, TableWithJoins, visit_expressions,
 };
 
-use super::scope::{Column, Context, Env, Relation, Table, absent, find, is_name};
-use super::set::{one_row, rename};
-use super::value::{Value, common, kind};
-use super::{Planner, refused};
-use crate::error::Result;
+use super::planner::Planner;
+use super::scope::{Column, Context, Env, Output, Relation, Table, absent, find, is_name};
+use super::value::{Value, same_type};
+use crate::error::{Result, refused};
 
 /// A condition of ON, by the tables it refers to.
 enum Condition<'a> {
@@ -34,7 +33,7 @@ impl Planner<'_> {
                 Some(rows) => crossed(rows, next)?,
             });
         }
-        Ok(rows.unwrap_or_else(one_row))
+        Ok(rows.unwrap_or_else(Relation::one_row))
     }
 
     fn joined(&mut self, tables: &TableWithJoins, env: Env) -> Result<Relation> {
@@ -100,10 +99,10 @@ impl Planner<'_> {
         name: Option<String>,
     ) -> Result<Relation> {
         if let Some(alias) = alias {
-            rename(&mut table, alias)?;
+            table.rename(alias)?;
         }
         let name = alias.map(|alias| alias.name.value.clone()).or(name);
-        let column = |column: super::scope::Output| {
+        let column = |column: Output| {
             let id = self.fresh();
             let expr = col(column.id).alias(id.clone());
             let column = Column {
@@ -290,15 +289,6 @@ impl Planner<'_> {
 
 fn yes() -> Value {
     Value::new(lit(true), DataType::Boolean)
-}
-
-/// Converts two comparable values to their common type.
-pub(super) fn same_type(values: [Value; 2], text: impl Fn() -> String) -> Result<[Value; 2]> {
-    let [left, right] = values;
-    let dtype = common(&left.dtype, &right.dtype).ok_or_else(|| {
-        refused(format!("`{}` compares {} with {}", text(), kind(&left.dtype), kind(&right.dtype)))
-    })?;
-    Ok([left.to(&dtype), right.to(&dtype)])
 }
 
 fn crossed(left: Relation, right: Relation) -> Result<Relation> {

@@ -6,11 +6,12 @@ use sqlparser::ast::{
     Expr as Ast, Function, FunctionArg, FunctionArgExpr, FunctionArguments, Value as Literal,
 };
 
-use super::expression::compared;
+use super::aggregate::is_aggregate;
+use super::planner::Planner;
 use super::scope::Context;
-use super::value::{Arithmetic, Value, arithmetic, common, kind, typed};
-use super::{Planner, aggregate, refused};
-use crate::error::Result;
+use super::syntax::{arguments, name_of, whole};
+use super::value::{Arithmetic, Value, arithmetic, common, compared, kind, typed};
+use crate::error::{Error, Result, refused};
 
 impl Planner<'_> {
     /// Evaluates a function, or an aggregate over a window.
@@ -24,7 +25,7 @@ impl Planner<'_> {
         if let Some(over) = &function.over {
             return self.window(function, over, ast, context);
         }
-        if aggregate::is_aggregate(&name) {
+        if is_aggregate(&name) {
             return Err(refused(match context.without_windows {
                 Some(clause) => {
                     format!("`{ast}` is an aggregate, which is not allowed in {clause}")
@@ -51,35 +52,6 @@ impl Planner<'_> {
         let call = Call { name, ast, args, values };
         call.value()
     }
-}
-
-/// Returns the name of a function in upper case.
-pub(super) fn name_of(function: &Function) -> String {
-    function.name.to_string().to_ascii_uppercase()
-}
-
-/// Returns the arguments of a function call that has no clauses.
-pub(super) fn arguments<'a>(function: &'a Function, ast: &Ast) -> Result<Vec<&'a Ast>> {
-    let refuse = || refused(format!("`{ast}` is not supported in this form"));
-    let list = match &function.args {
-        FunctionArguments::None => return Ok(Vec::new()),
-        FunctionArguments::List(list) => list,
-        FunctionArguments::Subquery(_) => return Err(refuse()),
-    };
-    let is_plain = list.duplicate_treatment.is_none()
-        && list.clauses.is_empty()
-        && function.filter.is_none()
-        && function.null_treatment.is_none()
-        && function.within_group.is_empty()
-        && matches!(function.parameters, FunctionArguments::None);
-    if !is_plain {
-        return Err(refuse());
-    }
-    let arg = |arg: &'a FunctionArg| match arg {
-        FunctionArg::Unnamed(FunctionArgExpr::Expr(ast)) => Ok(ast),
-        _ => Err(refuse()),
-    };
-    list.args.iter().map(arg).collect()
 }
 
 /// A call of a function with its arguments.
@@ -292,25 +264,12 @@ impl Call<'_> {
         number.ok_or_else(|| self.wrong("integer literals"))
     }
 
-    fn wrong(&self, expected: &str) -> crate::error::Error {
+    fn wrong(&self, expected: &str) -> Error {
         refused(format!("`{}`: {} takes {expected}", self.ast, self.name))
     }
 
     fn of(&self, expr: Expr, dtype: DataType) -> Value {
         Value::over(expr, dtype, &self.values.iter().collect::<Vec<_>>())
-    }
-}
-
-/// Parses an expression as a whole number.
-pub(super) fn whole(ast: &Ast) -> Option<i64> {
-    match ast {
-        Ast::Value(value) => match &value.value {
-            Literal::Number(text, _) => text.parse().ok(),
-            _ => None,
-        },
-        Ast::UnaryOp { op: sqlparser::ast::UnaryOperator::Minus, expr } => Some(-whole(expr)?),
-        Ast::Nested(inner) => whole(inner),
-        _ => None,
     }
 }
 

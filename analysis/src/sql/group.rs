@@ -6,32 +6,12 @@ use polars::prelude::*;
 use sqlparser::ast::{Expr as Ast, GroupByExpr, Ident, Value as Literal};
 
 use super::aggregate::aggregates;
-use super::expression::canonical;
-use super::scope::{Context, find, is_name};
+use super::planner::Planner;
+use super::scope::{Context, Groups, canonical, find, is_name};
 use super::select::Item;
-use super::set::position;
+use super::syntax::position;
 use super::value::Value;
-use super::{Planner, refused};
-use crate::error::Result;
-
-/// Columns that remain after grouping, by the canonical text of their expressions.
-pub(super) struct Groups {
-    pub values: HashMap<String, Value>,
-    /// Whether some key is not a plain column.
-    pub has_computed_key: bool,
-}
-
-impl Groups {
-    /// Returns the column of an expression.
-    pub fn value(&self, ast: &Ast, context: &Context) -> Option<Value> {
-        let may_be =
-            matches!(ast, Ast::Identifier(_) | Ast::CompoundIdentifier(_) | Ast::Function(_));
-        if !may_be && !self.has_computed_key {
-            return None;
-        }
-        self.values.get(&canonical(ast, &context.rows.columns)).cloned()
-    }
-}
+use crate::error::{Result, refused};
 
 impl Planner<'_> {
     /// Groups the rows if the SELECT groups or aggregates; `uppers` are the expressions evaluated

@@ -11,19 +11,22 @@
 //! ```
 
 mod aggregate;
+mod answer;
 mod cast;
 mod expression;
 mod from;
 mod function;
 mod group;
+mod order;
+mod planner;
 mod scope;
 mod select;
 mod set;
 mod subquery;
+mod syntax;
 mod value;
 mod window;
 
-use std::collections::HashMap;
 use std::thread;
 
 use polars::prelude::*;
@@ -32,17 +35,15 @@ use sqlparser::dialect::GenericDialect;
 use sqlparser::parser::{Parser, ParserError};
 use sqlparser::tokenizer::{Token, Tokenizer};
 
-use crate::error::{Error, Result};
-use crate::frame::finite_or_null;
+use crate::error::{Error, Result, refused};
 use crate::results::Results;
-use scope::{Context, Env, Output, Relation, Table};
+use answer::{collect, finite, named};
+use planner::Planner;
+use scope::{Column, Context, Env, Relation};
 
 /// Longest accepted query, in tokens. The planner's stack holds an expression of that height.
 const LONGEST: usize = 20_000;
 const STACK: usize = 256 << 20;
-/// Expression height beyond which a part becomes a column: polars evaluates expressions
-/// recursively, on threads with small stacks.
-const HIGHEST: usize = 24;
 
 impl Results {
     /// Evaluates a `SELECT` over the tables, each under its name. Only the tables named by the
@@ -98,7 +99,7 @@ pub fn with_expression(mut frame: LazyFrame, sql: &str, name: &str) -> Result<La
             return Err(refused(format!("`{sql}` is more than one expression")));
         }
         let schema = frame.collect_schema()?;
-        let columns = schema.iter().map(|(name, dtype)| scope::Column {
+        let columns = schema.iter().map(|(name, dtype)| Column {
             table: None,
             name: name.to_string(),
             id: name.clone(),
@@ -114,49 +115,6 @@ pub fn with_expression(mut frame: LazyFrame, sql: &str, name: &str) -> Result<La
         let kept: Vec<Expr> = kept.chain([value.float().alias(name)]).collect();
         Ok(context.rows.frame.select(kept))
     })
-}
-
-/// Translates a statement into frames.
-pub(super) struct Planner<'r> {
-    results: Option<&'r Results>,
-    /// Tables opened so far by the query.
-    tables: HashMap<&'static str, Table>,
-    columns: usize,
-}
-
-impl<'r> Planner<'r> {
-    fn new(results: Option<&'r Results>) -> Planner<'r> {
-        Planner { results, tables: HashMap::new(), columns: 0 }
-    }
-
-    /// Returns a unique identifier.
-    fn fresh(&mut self) -> PlSmallStr {
-        self.columns += 1;
-        format!("#{}", self.columns).into()
-    }
-
-    /// Opens a table of the results.
-    fn table(&mut self, name: &sqlparser::ast::Ident) -> Result<(String, Table)> {
-        let present = self.results.map_or(Ok(Vec::new()), Results::tables)?;
-        let table = present.iter().find(|table| scope::is_name(name, table));
-        let (Some(&table), Some(results)) = (table, self.results) else {
-            let available = present.into_iter().map(str::to_owned).collect();
-            return Err(Error::UnknownTable { table: name.value.clone(), available });
-        };
-        if let Some(known) = self.tables.get(table) {
-            return Ok((table.to_owned(), known.clone()));
-        }
-        let mut frame = results.table(table)?;
-        let schema = frame.collect_schema()?;
-        let column = |(name, dtype): (&PlSmallStr, &DataType)| Output {
-            name: name.to_string(),
-            id: name.clone(),
-            dtype: dtype.clone(),
-        };
-        let opened = Table { columns: schema.iter().map(column).collect(), frame };
-        self.tables.insert(table, opened.clone());
-        Ok((table.to_owned(), opened))
-    }
 }
 
 /// Runs `plan` on a thread with a stack deep enough for the recursion over any query.
@@ -208,55 +166,4 @@ fn not_parsed(error: &ParserError) -> Error {
         }
         ParserError::TokenizerError(text) | ParserError::ParserError(text) => refused(text.clone()),
     }
-}
-
-/// Returns the columns of an answer under their names; repeated names are numbered.
-fn named(answer: Table) -> LazyFrame {
-    let mut taken: HashMap<String, usize> = HashMap::new();
-    let column = |column: &Output| {
-        let count = taken.entry(column.name.clone()).or_insert(0);
-        *count += 1;
-        let name = match *count {
-            1 => column.name.clone(),
-            count => format!("{}_{}", column.name, count - 1),
-        };
-        col(column.id.clone()).alias(name)
-    };
-    let columns: Vec<Expr> = answer.columns.iter().map(column).collect();
-    answer.frame.select(columns)
-}
-
-/// Replaces values that are not finite numbers by null.
-fn finite(answer: DataFrame) -> Result<DataFrame> {
-    let floats = answer.columns().iter().filter(|column| column.dtype().is_float());
-    let floats = floats.map(|column| column.name().clone());
-    let floats = floats.map(|name| finite_or_null(col(name.clone())).alias(name));
-    let floats: Vec<Expr> = floats.collect();
-    Ok(answer.lazy().with_columns(floats).collect()?)
-}
-
-/// Evaluates a frame.
-fn collect(frame: LazyFrame) -> Result<DataFrame> {
-    let explained = |error: PolarsError| {
-        let text = error.to_string();
-        if text.contains("conversion from `f64` to `i64` failed") {
-            return refused(
-                "a number exceeds 64-bit integers: calculate with x::DOUBLE".to_owned(),
-            );
-        }
-        // The other lines of the message are polars' query plan.
-        refused(text.lines().next().unwrap_or_default().to_owned())
-    };
-    frame.collect().map_err(explained)
-}
-
-fn refused(why: String) -> Error {
-    Error::Query(why)
-}
-
-fn unknown_column(column: &str, available: impl Iterator<Item = String>) -> Error {
-    let mut available: Vec<String> = available.collect();
-    available.sort();
-    available.dedup();
-    Error::UnknownColumn { column: column.to_owned(), available }
 }

@@ -5,14 +5,15 @@
 
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::ops::ControlFlow;
 
 use polars::prelude::*;
-use sqlparser::ast::{Expr as Ast, Ident, NamedWindowDefinition};
+use sqlparser::ast::{
+    Expr as Ast, Ident, NamedWindowDefinition, TableAlias, visit_expressions_mut,
+};
 
-use super::group::Groups;
 use super::value::Value;
-use super::{refused, unknown_column};
-use crate::error::Result;
+use crate::error::{Error, Result, refused, unknown_column};
 use crate::former::present;
 
 /// Answer to a query: columns of a frame with their names, which may repeat.
@@ -20,6 +21,26 @@ use crate::former::present;
 pub(super) struct Table {
     pub frame: LazyFrame,
     pub columns: Vec<Output>,
+}
+
+impl Table {
+    /// Renames the columns of a table to those of its alias.
+    pub fn rename(&mut self, alias: &TableAlias) -> Result<()> {
+        if alias.columns.is_empty() {
+            return Ok(());
+        }
+        if alias.columns.len() != self.columns.len() {
+            return Err(refused(format!(
+                "`{alias}` names {} columns of {}",
+                alias.columns.len(),
+                self.columns.len()
+            )));
+        }
+        for (column, named) in self.columns.iter_mut().zip(&alias.columns) {
+            column.name.clone_from(&named.name.value);
+        }
+        Ok(())
+    }
 }
 
 #[derive(Clone)]
@@ -52,6 +73,14 @@ impl Column {
 pub(super) struct Relation {
     pub frame: LazyFrame,
     pub columns: Vec<Column>,
+}
+
+impl Relation {
+    /// Returns a single row without columns of interest.
+    pub fn one_row() -> Relation {
+        let row = DataFrame::empty_with_height(1).lazy().with_column(lit(0).alias("#0"));
+        Relation { frame: row, columns: Vec::new() }
+    }
 }
 
 /// Returns whether an identifier matches `name`, ignoring case unless quoted.
@@ -101,11 +130,7 @@ pub(super) fn find<'c>(
 }
 
 /// Returns an error about a missing column of `table`.
-pub(super) fn absent(
-    columns: &[Column],
-    table: Option<&Ident>,
-    name: &Ident,
-) -> crate::error::Error {
+pub(super) fn absent(columns: &[Column], table: Option<&Ident>, name: &Ident) -> Error {
     let of_table = |column: &&Column| {
         table.is_none_or(|table| column.table.as_ref().is_some_and(|own| is_name(table, own)))
     };
@@ -115,6 +140,29 @@ pub(super) fn absent(
         return refused(format!("`{table}.{name}` names no table of the FROM clause around it"));
     }
     unknown_column(&name.value, columns.iter().filter(of_table).map(|column| column.name.clone()))
+}
+
+/// Returns the text of an expression with column identifiers in place of names, so that equal
+/// expressions have equal texts.
+pub(super) fn canonical(ast: &Ast, columns: &[Column]) -> String {
+    let mut ast = ast.clone();
+    while let Ast::Nested(inner) = ast {
+        ast = *inner;
+    }
+    let _: ControlFlow<()> = visit_expressions_mut(&mut ast, |part| {
+        let column = match part {
+            Ast::Identifier(name) => find(columns, None, name),
+            Ast::CompoundIdentifier(parts) if parts.len() == 2 => {
+                find(columns, Some(&parts[0]), &parts[1])
+            }
+            _ => Ok(None),
+        };
+        if let Ok(Some(column)) = column {
+            *part = Ast::Identifier(Ident::new(column.id.as_str()));
+        }
+        ControlFlow::Continue(())
+    });
+    ast.to_string()
 }
 
 /// Environment of a query: tables named by `WITH`, and the enclosing query.
@@ -155,6 +203,25 @@ impl<'e> Outer<'e> {
         let value = self.row.and_then(|row| row.get(&column.id).cloned());
         let probe = || Value::new(lit(NULL).cast(column.dtype.clone()), column.dtype.clone());
         Ok(Some(value.unwrap_or_else(probe)))
+    }
+}
+
+/// Columns that remain after grouping, by the canonical text of their expressions.
+pub(super) struct Groups {
+    pub values: HashMap<String, Value>,
+    /// Whether some key is not a plain column.
+    pub has_computed_key: bool,
+}
+
+impl Groups {
+    /// Returns the column of an expression.
+    pub fn value(&self, ast: &Ast, context: &Context) -> Option<Value> {
+        let may_be =
+            matches!(ast, Ast::Identifier(_) | Ast::CompoundIdentifier(_) | Ast::Function(_));
+        if !may_be && !self.has_computed_key {
+            return None;
+        }
+        self.values.get(&canonical(ast, &context.rows.columns)).cloned()
     }
 }
 

@@ -6,11 +6,12 @@ use sqlparser::ast::{
     SelectItem, SelectItemQualifiedWildcardKind, WildcardAdditionalOptions,
 };
 
+use super::order::Order;
+use super::planner::Planner;
 use super::scope::{Column, Context, Env, Output, Table, absent, is_name};
-use super::set::{Order, distinct};
+use super::set::distinct;
 use super::value::Value;
-use super::{Planner, refused};
-use crate::error::Result;
+use crate::error::{Result, refused};
 
 /// A column of the answer.
 pub(super) enum Item<'a> {

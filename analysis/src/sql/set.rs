@@ -1,48 +1,16 @@
-//! UNION, EXCEPT and INTERSECT, VALUES, and the clauses of a whole query: ORDER BY and LIMIT.
+//! Whole queries: WITH, UNION, EXCEPT and INTERSECT, VALUES, and LIMIT.
 
 use polars::prelude::*;
 use sqlparser::ast::{
-    Expr as Ast, LimitClause, OrderBy, OrderByKind, OrderByOptions, Query, SetExpr, SetOperator,
-    SetQuantifier, TableAlias, Value as Literal, Values,
+    Expr as Ast, LimitClause, OrderBy, Query, SetExpr, SetOperator, SetQuantifier,
+    Value as Literal, Values,
 };
 
-use super::scope::{Column, Context, Env, Output, Relation, Table, is_name};
+use super::planner::Planner;
+use super::scope::{Column, Context, Env, Output, Relation, Table};
 use super::value::{Value, common, kind};
-use super::{Planner, refused};
-use crate::error::Result;
+use crate::error::{Result, refused};
 use crate::read::countable;
-
-/// Sort columns with their directions.
-#[derive(Default)]
-pub(super) struct Order {
-    pub by: Vec<PlSmallStr>,
-    descending: Vec<bool>,
-    nulls_last: Vec<bool>,
-}
-
-impl Order {
-    /// Adds a column: ascending and nulls last by default.
-    pub fn push(&mut self, id: PlSmallStr, options: &OrderByOptions) {
-        self.by.push(id);
-        self.descending.push(options.asc == Some(false));
-        self.nulls_last.push(options.nulls_first != Some(true));
-    }
-
-    pub fn options(&self) -> SortMultipleOptions {
-        SortMultipleOptions::default()
-            .with_order_descending_multi(self.descending.iter().copied())
-            .with_nulls_last_multi(self.nulls_last.iter().copied())
-            .with_maintain_order(true)
-    }
-
-    pub fn columns(&self) -> Vec<Expr> {
-        self.by.iter().map(|id| col(id.clone())).collect()
-    }
-
-    pub fn sorted(&self, frame: LazyFrame) -> LazyFrame {
-        if self.by.is_empty() { frame } else { frame.sort_by_exprs(self.columns(), self.options()) }
-    }
-}
 
 impl Planner<'_> {
     /// Evaluates a query and all its parts.
@@ -62,7 +30,7 @@ impl Planner<'_> {
             }
             for cte in &with.cte_tables {
                 let mut table = self.query(&cte.query, Env { named: &named, ..env })?;
-                rename(&mut table, &cte.alias)?;
+                table.rename(&cte.alias)?;
                 named.insert(0, (cte.alias.name.value.clone(), table));
             }
         }
@@ -129,7 +97,7 @@ impl Planner<'_> {
     fn values(&mut self, values: &Values, env: Env) -> Result<Table> {
         let mut parts = Vec::new();
         for row in &values.rows {
-            let mut context = Context::new(one_row(), env, "VALUES");
+            let mut context = Context::new(Relation::one_row(), env, "VALUES");
             let mut columns = Vec::new();
             for (position, ast) in row.content.iter().enumerate() {
                 let value = self.expression(ast, &mut context)?.settled();
@@ -226,92 +194,12 @@ impl Planner<'_> {
         let order = self.order(order, &table.columns, &mut context)?;
         Ok(Table { frame: order.sorted(context.rows.frame), columns: table.columns })
     }
-
-    /// Returns the sort columns. Keys missing from the answer are added to the rows.
-    pub(super) fn order(
-        &mut self,
-        order: &OrderBy,
-        outputs: &[Output],
-        context: &mut Context,
-    ) -> Result<Order> {
-        if order.interpolate.is_some() {
-            return Err(refused("INTERPOLATE is not supported".to_owned()));
-        }
-        let mut sorted = Order::default();
-        let expressions = match &order.kind {
-            OrderByKind::Expressions(expressions) => expressions.as_slice(),
-            OrderByKind::All(_) => &[],
-        };
-        if let Some(options) = by_all(order, outputs) {
-            outputs.iter().for_each(|column| sorted.push(column.id.clone(), options));
-            return Ok(sorted);
-        }
-        for key in expressions {
-            if key.with_fill.is_some() {
-                return Err(refused("WITH FILL is not supported".to_owned()));
-            }
-            let id = match output(&key.expr, outputs, "ORDER BY")? {
-                Some(column) => column.id.clone(),
-                None => {
-                    let value = self.expression(&key.expr, context)?.settled();
-                    let id = self.fresh();
-                    context.add(value.expr, &id);
-                    id
-                }
-            };
-            sorted.push(id, &key.options);
-        }
-        Ok(sorted)
-    }
 }
 
 /// Parts of a UNION, and whether duplicates are removed.
 struct Union {
     parts: Vec<Table>,
     is_distinct: bool,
-}
-
-/// Returns the direction of ORDER BY ALL.
-fn by_all<'o>(order: &'o OrderBy, outputs: &[Output]) -> Option<&'o OrderByOptions> {
-    match &order.kind {
-        OrderByKind::All(options) => Some(options),
-        OrderByKind::Expressions(keys) => {
-            let [key] = keys.as_slice() else { return None };
-            let Ast::Identifier(name) = &key.expr else { return None };
-            let is_column = outputs.iter().any(|column| is_name(name, &column.name));
-            (name.quote_style.is_none() && is_name(name, "ALL") && !is_column)
-                .then_some(&key.options)
-        }
-    }
-}
-
-/// Resolves a name or a position to a column of the answer.
-fn output<'o>(ast: &Ast, outputs: &'o [Output], clause: &str) -> Result<Option<&'o Output>> {
-    match ast {
-        Ast::Identifier(name) => {
-            let mut named = outputs.iter().filter(|column| is_name(name, &column.name));
-            let first = named.next();
-            match named.next() {
-                Some(other) if first.is_some_and(|first| first.id != other.id) => {
-                    Err(refused(format!("`{name}` in {clause} names two columns of the answer")))
-                }
-                _ => Ok(first),
-            }
-        }
-        Ast::Value(value) => match &value.value {
-            Literal::Number(text, _) => Ok(Some(&outputs[position(text, outputs.len(), clause)?])),
-            _ => Ok(None),
-        },
-        _ => Ok(None),
-    }
-}
-
-/// Converts the position `text`, counted from 1, to an index.
-pub(super) fn position(text: &str, columns: usize, clause: &str) -> Result<usize> {
-    match text.parse::<usize>() {
-        Ok(position) if (1..=columns).contains(&position) => Ok(position - 1),
-        _ => Err(refused(format!("{clause} {text}: the answer has columns 1 to {columns}"))),
-    }
 }
 
 fn limited(answer: Table, query: &Query) -> Result<Table> {
@@ -354,28 +242,4 @@ fn limited(answer: Table, query: &Query) -> Result<Table> {
 /// Removes duplicate rows, keeping the first.
 pub(super) fn distinct(frame: LazyFrame) -> LazyFrame {
     frame.unique_stable(None, UniqueKeepStrategy::First)
-}
-
-/// Returns a single row without columns of interest.
-pub(super) fn one_row() -> Relation {
-    let row = DataFrame::empty_with_height(1).lazy().with_column(lit(0).alias("#0"));
-    Relation { frame: row, columns: Vec::new() }
-}
-
-/// Renames the columns of a table to those of its alias.
-pub(super) fn rename(table: &mut Table, alias: &TableAlias) -> Result<()> {
-    if alias.columns.is_empty() {
-        return Ok(());
-    }
-    if alias.columns.len() != table.columns.len() {
-        return Err(refused(format!(
-            "`{alias}` names {} columns of {}",
-            alias.columns.len(),
-            table.columns.len()
-        )));
-    }
-    for (column, named) in table.columns.iter_mut().zip(&alias.columns) {
-        column.name.clone_from(&named.name.value);
-    }
-    Ok(())
 }

@@ -9,12 +9,12 @@ use std::collections::HashMap;
 use polars::prelude::*;
 use sqlparser::ast::{Expr as Ast, Query};
 
-use super::expression::negated_if;
-use super::from::same_type;
-use super::scope::{Context, Env, Outer, Table};
-use super::value::{Value, common};
-use super::{Planner, collect, refused};
-use crate::error::Result;
+use super::answer::{collect, named};
+use super::planner::Planner;
+use super::scope::{Context, Env, Outer, Relation, Table};
+use super::set::distinct;
+use super::value::{Value, common, negated_if, same_type};
+use crate::error::{Result, refused};
 
 /// Maximum number of combinations of outer values for which a subquery is evaluated.
 const MOST: usize = 10_000;
@@ -97,7 +97,7 @@ impl Planner<'_> {
             used.push((id.clone(), dtype.clone()));
         }
         let ids: Vec<Expr> = used.iter().map(|(id, _)| col(id.clone())).collect();
-        let keys = collect(super::set::distinct(context.rows.frame.clone().select(&ids)))?;
+        let keys = collect(distinct(context.rows.frame.clone().select(&ids)))?;
         if keys.height() > MOST {
             return Err(refused(format!(
                 "a subquery would be evaluated for {} combinations of outer values, more than {MOST}: write a join with a grouped subquery",
@@ -137,7 +137,7 @@ impl Planner<'_> {
         context: &mut Context,
     ) -> Result<Value> {
         let id = self.fresh();
-        let row = super::set::one_row().frame;
+        let row = Relation::one_row().frame;
         let answer = |answer: Value| row.clone().select([answer.to(&dtype).expr.alias(id.clone())]);
         let answers: Vec<LazyFrame> = answers.into_iter().map(answer).collect();
         let answers = collect(concat(answers, UnionArgs::default())?)?;
@@ -157,7 +157,7 @@ impl Planner<'_> {
 
     fn rows(&mut self, answer: Table) -> Result<(DataFrame, Vec<DataType>)> {
         let types = answer.columns.iter().map(|column| column.dtype.clone()).collect();
-        Ok((collect(super::named(answer))?, types))
+        Ok((collect(named(answer))?, types))
     }
 }
 

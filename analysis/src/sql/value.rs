@@ -4,9 +4,9 @@
 //! An undefined quotient is null.
 
 use polars::prelude::*;
+use sqlparser::ast::Expr as Ast;
 
-use super::refused;
-use crate::error::Result;
+use crate::error::{Result, refused};
 
 /// An expression over the columns of a frame, with the type of its values.
 #[derive(Clone, Debug)]
@@ -207,4 +207,34 @@ pub(super) fn joined(mut values: Vec<Value>, join: fn(Expr, Expr) -> Expr) -> Va
         values = next;
     }
     values.pop().unwrap_or_else(|| Value::new(lit(true), DataType::Boolean))
+}
+
+/// Converts two comparable values to their common type.
+pub(super) fn same_type(values: [Value; 2], text: impl Fn() -> String) -> Result<[Value; 2]> {
+    let [left, right] = values;
+    let dtype = common(&left.dtype, &right.dtype).ok_or_else(|| {
+        refused(format!("`{}` compares {} with {}", text(), kind(&left.dtype), kind(&right.dtype)))
+    })?;
+    Ok([left.to(&dtype), right.to(&dtype)])
+}
+
+/// Compares two values of a common type; `ast` is the comparison, for a message.
+pub(super) fn compared(
+    values: [Value; 2],
+    ast: &Ast,
+    compare: fn(Expr, Expr) -> Expr,
+) -> Result<Value> {
+    let [left, right] = same_type(values, || ast.to_string())?;
+    let expr = compare(left.expr.clone(), right.expr.clone());
+    // Comparing two untyped nulls yields an untyped null.
+    let expr = if left.dtype == DataType::Null { expr.cast(DataType::Boolean) } else { expr };
+    Ok(Value::over(expr, DataType::Boolean, &[&left, &right]))
+}
+
+/// Negates a condition if `negated`.
+pub(super) fn negated_if(negated: bool, value: Value) -> Value {
+    match negated {
+        true => Value::over(value.expr.clone().not(), DataType::Boolean, &[&value]),
+        false => value,
+    }
 }

@@ -8,12 +8,12 @@ use sqlparser::ast::{
 };
 
 use super::aggregate::{Aggregate, is_aggregate};
-use super::function::{arguments, name_of, whole};
+use super::order::Order;
+use super::planner::Planner;
 use super::scope::{Context, is_name};
-use super::set::Order;
+use super::syntax::{arguments, name_of, whole};
 use super::value::{Value, checked, common, typed};
-use super::{Planner, refused};
-use crate::error::Result;
+use crate::error::{Result, refused};
 
 /// Maximum number of rows between the two offsets of a frame.
 const WIDEST: i64 = 256;
