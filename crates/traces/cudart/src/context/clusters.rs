@@ -17,20 +17,6 @@ const MUST_BE_SET: u32 = 10;
 const REQUIRED: std::ops::RangeInclusive<u32> = 11..=13;
 const ALLOWS_LARGEST: u32 = 14;
 
-/// Cluster attributes that a program has set for a kernel.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct ClusterAttributes {
-    /// Required CTAs along x, y and z; 0 if unset.
-    required: [u32; 3],
-    allows_largest: bool,
-}
-
-impl ClusterAttributes {
-    fn required(&self) -> Option<[u32; 3]> {
-        self.required.iter().any(|&ctas| ctas > 0).then_some(self.required)
-    }
-}
-
 fn refused(why: impl Into<String>) -> Failure {
     Failure::new(Status::INVALID_CLUSTER_SIZE, why)
 }

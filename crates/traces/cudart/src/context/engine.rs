@@ -12,7 +12,7 @@ use super::clock::Clock;
 use super::current::Contexts;
 use super::device::MEMORY_BYTES;
 use super::kernels::Kernels;
-use super::pools::Pools;
+use super::pools::{PoolId, Pools};
 use super::relayed::{Relayed, warn};
 use super::textures::Textures;
 
@@ -91,6 +91,17 @@ impl Engine {
     /// When memory does not suffice.
     pub fn allocate(&mut self, bytes: u64) -> Outcome<u64> {
         Ok(self.memory.allocate(bytes)?)
+    }
+
+    /// Allocates device memory from a pool.
+    ///
+    /// # Errors
+    /// When the pool does not exist, or the bytes do not fit.
+    pub fn allocate_from(&mut self, id: PoolId, bytes: u64) -> Outcome<u64> {
+        self.pools.check_room(id, bytes)?;
+        let address = self.allocate(bytes)?;
+        self.pools.allocated(id, address, bytes)?;
+        Ok(address)
     }
 
     /// Frees device memory; address 0 is a no-op.

@@ -1,20 +1,13 @@
-//! Modules and their kernels.
+//! Loaded modules and the handles of their kernels.
 
 use std::collections::BTreeMap;
-use std::ffi::{CStr, CString};
+use std::ffi::CString;
 
-use warpmem_ptx::fatbin::{self, FatBinaryError};
-use warpmem_ptx::{Function, VariableId};
-use warpmem_simt::{AccessWindow, Image, Launch, Params, Programs, Run, WORKSPACE};
-use warpmem_trace::KernelInfo;
+use warpmem_simt::{AccessWindow, Image, Programs};
 
-use crate::status::{Failure, Outcome, Status};
+use crate::status::{Outcome, Status};
 
-use super::clusters::ClusterAttributes;
-use super::device::{SHARED_UNIT, occupancy};
-use super::engine::Engine;
-use super::registry::{FatBinaryId, Registry};
-use super::relayed::warn;
+use super::registry::FatBinaryId;
 
 /// Number of a loaded module.
 pub type ModuleId = usize;
@@ -24,32 +17,49 @@ pub type ModuleId = usize;
 pub struct KernelId(pub usize);
 
 /// First kernel handle, below any address of a host function.
-const FIRST_HANDLE: usize = 0x100;
+pub const FIRST_HANDLE: usize = 0x100;
 
-struct Loaded {
-    image: Image,
-    programs: Programs,
+/// A loaded module.
+pub struct Loaded {
+    pub image: Image,
+    pub programs: Programs,
     /// Registers per thread, for kernels where they are known exactly.
-    registers: BTreeMap<String, u32>,
+    pub registers: BTreeMap<String, u32>,
 }
 
+/// A kernel of a module.
 #[derive(Clone)]
-struct Kernel {
-    module: ModuleId,
-    name: String,
+pub struct Kernel {
+    pub module: ModuleId,
+    pub name: String,
     /// Name as a C string.
-    c_name: CString,
-    cluster: ClusterAttributes,
+    pub c_name: CString,
+    pub cluster: ClusterAttributes,
+}
+
+/// Cluster attributes that a program has set for a kernel.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ClusterAttributes {
+    /// Required CTAs along x, y and z; 0 if unset.
+    pub required: [u32; 3],
+    pub allows_largest: bool,
+}
+
+impl ClusterAttributes {
+    /// Returns the required shape, if the program has set one.
+    pub fn required(&self) -> Option<[u32; 3]> {
+        self.required.iter().any(|&ctas| ctas > 0).then_some(self.required)
+    }
 }
 
 /// All loaded modules.
 #[derive(Default)]
 pub struct Kernels {
     /// Modules by number; `None` if unloaded.
-    modules: Vec<Option<Loaded>>,
-    of_binaries: BTreeMap<FatBinaryId, ModuleId>,
-    kernels: Vec<Kernel>,
-    by_name: BTreeMap<(ModuleId, String), KernelId>,
+    pub modules: Vec<Option<Loaded>>,
+    pub of_binaries: BTreeMap<FatBinaryId, ModuleId>,
+    pub kernels: Vec<Kernel>,
+    pub by_name: BTreeMap<(ModuleId, String), KernelId>,
 }
 
 /// Configuration of a launch.
@@ -77,326 +87,7 @@ impl Kernels {
         self.by_name.clear();
     }
 
-    fn loaded(&self, id: ModuleId) -> Outcome<&Loaded> {
+    pub fn loaded(&self, id: ModuleId) -> Outcome<&Loaded> {
         self.modules.get(id).and_then(Option::as_ref).ok_or(Status::INVALID_HANDLE.into())
-    }
-}
-
-impl Engine {
-    /// Loads containers or PTX; several texts are linked into one module.
-    ///
-    /// # Errors
-    /// When there is no PTX, or it is invalid.
-    pub fn load(&mut self, containers: &[Vec<u8>]) -> Outcome<ModuleId> {
-        let mut texts = Vec::new();
-        for container in containers {
-            texts.push(self.ptx_of(container)?);
-        }
-        // Linked device code: the texts, concatenated, form one module.
-        let text = texts.join("\n");
-        let module = warpmem_ptx::parse(&text)
-            .map_err(|error| Failure::new(Status::INVALID_PTX, error.to_string()))?;
-        let image = Image::load(module, &mut self.memory)?;
-        let registers = self.relayed.module(&text);
-        self.kernels.modules.push(Some(Loaded { image, programs: Programs::default(), registers }));
-        Ok(self.kernels.modules.len() - 1)
-    }
-
-    /// Selects the PTX of a container: the highest architecture not above the device's, otherwise the lowest.
-    fn ptx_of(&mut self, container: &[u8]) -> Outcome<String> {
-        let highest = self.architecture();
-        let refused = |error: FatBinaryError| {
-            let status = match error {
-                FatBinaryError::NoPtx { .. } => Status::NO_BINARY,
-                _ => Status::INVALID_IMAGE,
-            };
-            Failure::new(status, format!("a module of the program: {error}"))
-        };
-        match fatbin::ptx(container, highest) {
-            Err(FatBinaryError::TooNew { architectures, .. }) => {
-                let lowest = architectures.into_iter().min().unwrap_or_default();
-                self.relayed.note(&format!(
-                    "the program only has PTX for sm_{lowest} and above, the device is sm_{highest}: its kernels are executed all the same"
-                ));
-                fatbin::ptx(container, lowest).map_err(refused)
-            }
-            found => found.map_err(refused),
-        }
-    }
-
-    /// Unloads a module.
-    ///
-    /// # Errors
-    /// When the module is not loaded.
-    pub fn unload(&mut self, id: ModuleId) -> Outcome<()> {
-        self.kernels.loaded(id)?;
-        self.kernels.modules[id] = None;
-        Ok(())
-    }
-
-    /// Returns the module of a registered fat binary, loading it on first use.
-    ///
-    /// # Errors
-    /// As [`Engine::load`].
-    pub fn module_of(&mut self, binary: FatBinaryId, registry: &Registry) -> Outcome<ModuleId> {
-        if let Some(&id) = self.kernels.of_binaries.get(&binary) {
-            return Ok(id);
-        }
-        let containers = registry.binary(binary).ok_or(Status::INVALID_HANDLE)?;
-        let id = self.load(containers)?;
-        self.kernels.of_binaries.insert(binary, id);
-        Ok(id)
-    }
-
-    /// Returns the managed variables of a fat binary: where the host stores each address, and the address.
-    ///
-    /// # Errors
-    /// As [`Engine::load`].
-    pub fn managed(
-        &mut self,
-        binary: FatBinaryId,
-        registry: &Registry,
-    ) -> Outcome<Vec<(usize, u64)>> {
-        let module = self.module_of(binary, registry)?;
-        let address = |(pointer, name)| Ok((pointer, self.symbol(module, name)?.0));
-        registry.managed(binary).map(address).collect()
-    }
-
-    /// Returns the handle of a module's kernel.
-    ///
-    /// # Errors
-    /// When the module has no such kernel.
-    pub fn kernel(&mut self, module: ModuleId, name: &str) -> Outcome<KernelId> {
-        let loaded = self.kernels.loaded(module)?;
-        let key = (module, name.to_owned());
-        if let Some(&id) = self.kernels.by_name.get(&key) {
-            return Ok(id);
-        }
-        if loaded.image.module().kernel(name).is_none() {
-            return Err(Failure::new(Status::NOT_FOUND, format!("there is no kernel `{name}`")));
-        }
-        let c_name = CString::new(name).map_err(|_| Status::NOT_FOUND)?;
-        let (name, cluster) = (name.to_owned(), ClusterAttributes::default());
-        self.kernels.kernels.push(Kernel { module, name, c_name, cluster });
-        let id = KernelId(FIRST_HANDLE + self.kernels.kernels.len() - 1);
-        self.kernels.by_name.insert(key, id);
-        Ok(id)
-    }
-
-    /// Returns the names of a module's kernels, in order.
-    ///
-    /// # Errors
-    /// When the module is not loaded.
-    pub fn kernel_names(&self, module: ModuleId) -> Outcome<Vec<String>> {
-        let module = self.kernels.loaded(module)?.image.module();
-        Ok(module.kernels().map(|kernel| kernel.name.clone()).collect())
-    }
-
-    fn kernel_of(&self, id: KernelId) -> Outcome<&Kernel> {
-        let at = id.0.checked_sub(FIRST_HANDLE);
-        at.and_then(|at| self.kernels.kernels.get(at)).ok_or(Status::INVALID_DEVICE_FUNCTION.into())
-    }
-
-    pub(super) fn cluster_attributes(&self, id: KernelId) -> Outcome<&ClusterAttributes> {
-        Ok(&self.kernel_of(id)?.cluster)
-    }
-
-    pub(super) fn cluster_attributes_mut(
-        &mut self,
-        id: KernelId,
-    ) -> Outcome<&mut ClusterAttributes> {
-        let at = id.0.checked_sub(FIRST_HANDLE);
-        let kernel = at.and_then(|at| self.kernels.kernels.get_mut(at));
-        Ok(&mut kernel.ok_or(Status::INVALID_DEVICE_FUNCTION)?.cluster)
-    }
-
-    /// Returns a kernel's code.
-    pub(super) fn function(&self, id: KernelId) -> Outcome<&Function> {
-        let kernel = self.kernel_of(id)?;
-        let module = self.kernels.loaded(kernel.module)?.image.module();
-        let found = module.kernel(&kernel.name).ok_or(Status::INVALID_DEVICE_FUNCTION)?;
-        Ok(module.function(found))
-    }
-
-    /// Returns a kernel's name.
-    ///
-    /// # Errors
-    /// When the kernel does not exist.
-    pub fn kernel_name(&self, id: KernelId) -> Outcome<&CStr> {
-        Ok(&self.kernel_of(id)?.c_name)
-    }
-
-    /// Returns the module of a kernel.
-    ///
-    /// # Errors
-    /// When the kernel does not exist.
-    pub fn module_of_kernel(&self, id: KernelId) -> Outcome<ModuleId> {
-        Ok(self.kernel_of(id)?.module)
-    }
-
-    /// Resolves a host function, or a handle, to its kernel.
-    ///
-    /// # Errors
-    /// When it denotes no kernel, or the module cannot be loaded.
-    pub fn kernel_at(&mut self, function: usize, registry: &Registry) -> Outcome<KernelId> {
-        let Some((binary, name)) = registry.kernel(function) else {
-            return self.kernel_of(KernelId(function)).map(|_| KernelId(function));
-        };
-        let module = self.module_of(*binary, registry)?;
-        self.kernel(module, name)
-    }
-
-    /// Resolves a host variable to the address and size of its device variable.
-    ///
-    /// # Errors
-    /// When it denotes no device variable, or the module cannot be loaded.
-    pub fn symbol_at(&mut self, variable: usize, registry: &Registry) -> Outcome<(u64, u64)> {
-        let symbol = registry.symbol(variable).ok_or(Status::INVALID_SYMBOL)?;
-        let module = self.module_of(symbol.binary, registry)?;
-        self.symbol(module, &symbol.name)
-    }
-
-    /// Returns the address and size of a module's variable.
-    ///
-    /// # Errors
-    /// When there is no such variable.
-    pub fn symbol(&self, module: ModuleId, name: &str) -> Outcome<(u64, u64)> {
-        let found = self.kernels.loaded(module)?.image.symbol(name);
-        found.ok_or_else(|| {
-            Failure::new(Status::INVALID_SYMBOL, format!("there is no device variable `{name}`"))
-        })
-    }
-
-    /// Binds a texture reference of a module to a texture.
-    ///
-    /// # Errors
-    /// When there is no such reference.
-    pub(super) fn bind(&mut self, module: ModuleId, name: &str, handle: u64) -> Outcome<()> {
-        let loaded = self.kernels.modules.get(module).and_then(Option::as_ref);
-        let loaded = loaded.ok_or(Status::INVALID_HANDLE)?;
-        loaded
-            .image
-            .bind(name, &mut self.memory, handle)
-            .map_err(|error| Failure::new(Status::INVALID_TEXTURE, error.to_string()))
-    }
-
-    /// Returns the size and alignment, in bytes, of a kernel's parameters, in order.
-    ///
-    /// # Errors
-    /// When the kernel does not exist.
-    pub fn params(&self, id: KernelId) -> Outcome<Vec<(usize, usize)>> {
-        let module = self.kernels.loaded(self.kernel_of(id)?.module)?.image.module();
-        let size = |id: &VariableId| {
-            let variable = module.variable(*id);
-            (variable.bytes as usize, variable.align.max(1) as usize)
-        };
-        Ok(self.function(id)?.params.iter().map(size).collect())
-    }
-
-    /// Executes a kernel; the arguments have the sizes of its parameters.
-    ///
-    /// # Errors
-    /// When the kernel cannot be launched, or fails.
-    pub fn launch(
-        &mut self,
-        id: KernelId,
-        shape: LaunchShape,
-        arguments: Vec<Vec<u8>>,
-    ) -> Outcome<()> {
-        let Kernel { module, name, .. } = self.kernel_of(id)?.clone();
-        let cluster = self.cluster_of(id, shape.cluster)?;
-        let stream = self.clock.stream(shape.stream)?;
-        let workspace = if shape.is_cooperative { self.allocate(WORKSPACE)? } else { 0 };
-        let launch = Launch {
-            kernel: name,
-            grid: shape.grid,
-            block: shape.block,
-            cluster,
-            dynamic_shared: shape.shared,
-            params: Params(arguments),
-            workspace,
-            window: shape.window.or(self.windows.get(&stream).copied()),
-        };
-        let Engine { memory, relayed, kernels, clock, .. } = self;
-        let loaded = kernels.modules.get_mut(module).and_then(Option::as_mut);
-        let Loaded { image, programs, registers } = loaded.ok_or(Status::INVALID_HANDLE)?;
-        let executed = Run::again(image, &launch, programs).and_then(|run| {
-            let info = KernelInfo {
-                name: launch.kernel.clone(),
-                stream,
-                grid: launch.grid,
-                block: launch.block,
-                registers_per_thread: *registers.get(&launch.kernel).unwrap_or(&run.registers()),
-                shared_bytes: run.shared_bytes(),
-                sm_version: image.module().sm_version(),
-                cluster: run.cluster(),
-            };
-            relayed.execute(&run, memory, info, module as u32)
-        });
-        if workspace != 0 {
-            memory.free(workspace);
-        }
-        match executed {
-            Ok(counts) => {
-                clock.executed(counts.warp_instructions);
-                Ok(())
-            }
-            Err(error) => {
-                let failure = Failure::from(error);
-                let why = failure.why.as_deref().unwrap_or_default();
-                match failure.status {
-                    // A mistake of the program, which the status reports as on a GPU.
-                    Status::INVALID_CONFIGURATION | Status::INVALID_CLUSTER_SIZE => warn(why),
-                    _ => relayed.failed(&launch.kernel, why),
-                }
-                // The warning tells the user why; the program only sees the status.
-                if failure.status.is_sticky() {
-                    self.failed(failure.status, None);
-                }
-                Err(failure.status.into())
-            }
-        }
-    }
-
-    /// Returns the registers per thread and the bytes of static shared memory of a kernel.
-    ///
-    /// # Errors
-    /// When the kernel does not exist.
-    pub fn needs(&self, id: KernelId) -> Outcome<(u32, u32)> {
-        let kernel = self.kernel_of(id)?;
-        let Loaded { image, registers, .. } = self.kernels.loaded(kernel.module)?;
-        let module = image.module();
-        let found = module.kernel(&kernel.name).ok_or(Status::INVALID_DEVICE_FUNCTION)?;
-        let estimate = || warpmem_simt::estimated_registers(module, found);
-        let registers = registers.get(&kernel.name).copied().unwrap_or_else(estimate);
-        let body = module.function(found).body.as_ref();
-        let shared = body
-            .map_or(0, |body| body.shared.iter().map(|&id| module.variable(id).bytes).sum::<u64>());
-        Ok((registers, shared as u32))
-    }
-}
-
-impl Engine {
-    /// Returns the number of CTAs of a kernel that fit on an SM.
-    ///
-    /// # Errors
-    /// When the kernel does not exist.
-    pub fn occupancy(&self, id: KernelId, threads: u32, shared: usize) -> Outcome<u32> {
-        let (registers, of_kernel) = self.needs(id)?;
-        let shared = of_kernel.saturating_add(u32::try_from(shared).unwrap_or(u32::MAX));
-        Ok(occupancy(self.device(), threads, registers, shared))
-    }
-
-    /// Returns the dynamic shared memory, in bytes, available to each of `ctas` CTAs on an SM.
-    ///
-    /// # Errors
-    /// When the kernel does not exist, or `ctas` CTAs do not fit on an SM.
-    pub fn shared_left(&self, id: KernelId, ctas: u32, threads: u32) -> Outcome<u32> {
-        let (_, of_kernel) = self.needs(id)?;
-        if ctas == 0 || self.occupancy(id, threads, 0)? < ctas {
-            return Err(Status::INVALID_VALUE.into());
-        }
-        let of_each = self.device().shared_bytes / ctas / SHARED_UNIT * SHARED_UNIT;
-        Ok(of_each.saturating_sub(of_kernel))
     }
 }

@@ -1,5 +1,6 @@
 //! State and operations behind the C functions of the runtime and the driver.
 
+mod arrays;
 mod clock;
 mod clusters;
 mod copies;
@@ -7,6 +8,8 @@ mod current;
 mod device;
 mod engine;
 mod kernels;
+mod launch;
+mod modules;
 mod pools;
 mod registry;
 mod relayed;

@@ -5,8 +5,6 @@ use std::collections::BTreeMap;
 
 use crate::status::{Failure, Outcome, Status};
 
-use super::engine::Engine;
-
 /// Handle of a pool.
 pub type PoolId = u64;
 
@@ -181,7 +179,26 @@ impl Pools {
         Ok(())
     }
 
-    fn allocated(&mut self, id: PoolId, address: u64, bytes: u64) -> Outcome<()> {
+    /// Checks that an allocation fits in a pool.
+    ///
+    /// # Errors
+    /// When the pool does not exist, or the bytes do not fit.
+    pub fn check_room(&self, id: PoolId, bytes: u64) -> Outcome<()> {
+        let Pool { used, most_bytes, .. } = *self.pool(id)?;
+        if most_bytes > 0 && used.saturating_add(bytes) > most_bytes {
+            let why = format!(
+                "{bytes} bytes do not fit in a pool of {most_bytes} bytes, of which {used} are in use"
+            );
+            return Err(Failure::new(Status::OUT_OF_MEMORY, why));
+        }
+        Ok(())
+    }
+
+    /// Accounts for an allocation.
+    ///
+    /// # Errors
+    /// When the pool does not exist.
+    pub fn allocated(&mut self, id: PoolId, address: u64, bytes: u64) -> Outcome<()> {
         let pool = self.pool_mut(id)?;
         pool.used += bytes;
         pool.high = pool.high.map(|high| high.max(pool.used));
@@ -195,25 +212,6 @@ impl Pools {
         if let Some(pool) = self.pools.get_mut(&id) {
             pool.used -= bytes;
         }
-    }
-}
-
-impl Engine {
-    /// Allocates device memory from a pool.
-    ///
-    /// # Errors
-    /// When the pool does not exist, or the bytes do not fit.
-    pub fn allocate_from(&mut self, id: PoolId, bytes: u64) -> Outcome<u64> {
-        let Pool { used, most_bytes, .. } = *self.pools.pool(id)?;
-        if most_bytes > 0 && used.saturating_add(bytes) > most_bytes {
-            let why = format!(
-                "{bytes} bytes do not fit in a pool of {most_bytes} bytes, of which {used} are in use"
-            );
-            return Err(Failure::new(Status::OUT_OF_MEMORY, why));
-        }
-        let address = self.allocate(bytes)?;
-        self.pools.allocated(id, address, bytes)?;
-        Ok(address)
     }
 }
 
