@@ -4,8 +4,8 @@ use warpmem_trace::{CacheOp, Kind, Space};
 
 use super::pointer::Pointer;
 use super::warp::lanes::{Lanes, Operand};
-use super::warp::memory::Word;
 use super::warp::numbers::{Integer, Number};
+use super::warp::word::Word;
 
 impl<'w, T: Word> Pointer<'w, T> {
     /// `atomicExch(p, value)`: returns the previous value.

@@ -4,7 +4,7 @@ use warpmem_trace::{OpClass, WARP_SIZE};
 
 use super::warp::lanes::{Lanes, Operand};
 use super::warp::lanes_of;
-use super::warp::memory::Word;
+use super::warp::word::Word;
 
 /// A `__constant__` array. A load (`LDC`) almost always hits the constant cache, so it counts as an
 /// integer instruction without an address, as in imported traces.

@@ -11,7 +11,8 @@ use warpmem_trace::{
     Codec, CtaBuilder, KernelInfo, Provenance, TraceSummary, TraceWriter, WARP_SIZE, WriterOptions,
 };
 
-use super::warp::memory::{Array, Memory, Word};
+use super::warp::memory::{Array, Memory};
+use super::warp::word::Word;
 use super::warp::{Position, Warp};
 use super::{WorkloadError, stop};
 use warpmem_trace::Ranges;

@@ -5,8 +5,9 @@ use std::marker::PhantomData;
 use warpmem_trace::{CacheOp, Kind, OpClass, Reg, Space, WARP_SIZE};
 
 use super::warp::lanes::{Lanes, Operand};
-use super::warp::memory::{Array, Word};
+use super::warp::memory::Array;
 use super::warp::predicate::Predicate;
+use super::warp::word::Word;
 use super::warp::{Access, Warp};
 
 /// One address per lane.

@@ -1,11 +1,11 @@
 //! Parses function bodies: declarations, labels, and instructions, which it decodes.
 
 use super::cursor::Parsed;
-use super::expand::{Origin, Passed};
-use super::function::RegisterParam;
 use super::labels::Labels;
 use super::names::{Named, Names, Numbered, Vector};
 use super::operand::Operands;
+use super::origin::Origin;
+use super::params::{Passed, RegisterParam};
 use super::{Linking, MAX_UNSUPPORTED, Parser};
 use crate::decode::{Decoded, Statement};
 use crate::ids::VariableId;

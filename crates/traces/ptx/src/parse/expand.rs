@@ -2,28 +2,14 @@
 //! and register parameters, which are passed as `.param` variables.
 
 use super::body::BodyParser;
+use super::origin::Origin;
+use super::params::Passed;
 use crate::decode::{self, Decoded, Statement};
-use crate::ids::VariableId;
-use crate::instruction::{Guard, Instruction, Register, Value};
+use crate::instruction::{Instruction, Register, Value};
 use crate::module::{Argument, Call};
 use crate::op::{Access, Binary, Cache, Modes, Op};
 use crate::operand::Operand;
 use crate::types::{Compare, RegisterClass, Space, Type};
-
-/// Source location and guard of emitted instructions.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Origin {
-    pub line: u32,
-    pub guard: Option<Guard>,
-}
-
-/// A register parameter or result, and the `.param` variable that passes it.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Passed {
-    pub register: Register,
-    pub variable: VariableId,
-    pub ty: Type,
-}
 
 impl<'a> BodyParser<'_, 'a> {
     /// Emits the instructions of a statement.

@@ -3,20 +3,12 @@
 use super::body::BodyParser;
 use super::cursor::Parsed;
 use super::names::{Named, Names};
+use super::params::RegisterParam;
 use super::{Linking, Parser};
 use crate::cluster::ClusterLimit;
 use crate::ids::{FunctionId, VariableId};
 use crate::lexer::Token;
 use crate::module::{Function, ThreadLimit, Variable};
-use crate::types::Type;
-
-/// A register parameter or result, or a vector of them, each passed as a `.param` variable.
-pub(super) struct RegisterParam<'a> {
-    pub name: &'a str,
-    pub ty: Type,
-    pub variables: Vec<VariableId>,
-    pub is_result: bool,
-}
 
 /// The parameters of a function, or its results.
 #[derive(Default)]

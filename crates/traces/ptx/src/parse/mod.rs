@@ -8,6 +8,8 @@ mod function;
 mod labels;
 mod names;
 mod operand;
+mod origin;
+mod params;
 mod variable;
 
 use std::collections::{HashMap, HashSet};

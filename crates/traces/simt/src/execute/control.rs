@@ -3,13 +3,14 @@
 use warpmem_ptx::{Op, Wgmma};
 use warpmem_trace::OpClass;
 
+use super::words::{LaneWords, words_of, write_words};
 use super::{ExecutionContext, Outcome, Trap, record, system};
 use crate::bounds::MAX_LOCAL;
 use crate::image::function_at;
 use crate::lanes::lanes_of;
-use crate::program::{CallPlan, CallTarget, FrameSlot, Passed, Source, Step};
+use crate::program::{CallPlan, CallTarget, Passed, Source, Step};
 use crate::recorder::WarpRecorder;
-use crate::warp::{Frame, Warp};
+use crate::warp::Warp;
 
 /// Position of a control instruction.
 #[derive(Clone, Copy)]
@@ -218,51 +219,6 @@ fn indirect<W: WarpRecorder>(
     match routine {
         Some(routine) => Ok((routine, same)),
         None => Err(Trap::new(first, format!("call of {address:#x}, which is not a function"))),
-    }
-}
-
-/// Lanes and their values.
-pub(super) type LaneWords = Vec<(usize, u64)>;
-
-/// Reads the words of an argument: for each word, the lanes and their values.
-pub(super) fn words_of<R>(
-    warp: &Warp<R>,
-    step: &Step,
-    frame: &Frame,
-    passed: Passed,
-    bytes: u64,
-    lanes: u32,
-) -> LaneWords {
-    let starts = || (0..bytes).step_by(8);
-    match passed {
-        Passed::FrameSlot(slot) => starts()
-            .flat_map(|at| {
-                let length = bytes.min(slot.bytes).saturating_sub(at).min(8);
-                lanes_of(lanes)
-                    .map(move |lane| (lane, warp.read_slot(frame, slot, lane, at, length)))
-            })
-            .collect(),
-        Passed::Value(at) => {
-            let values = warp.wide(step.sources[at]);
-            lanes_of(lanes).map(|lane| (lane, values[lane])).collect()
-        }
-    }
-}
-
-/// Writes the words read by [`words_of`] to a slot of a frame.
-pub(super) fn write_words<R>(
-    warp: &mut Warp<R>,
-    frame: &Frame,
-    slot: FrameSlot,
-    values: &[(usize, u64)],
-) {
-    let words = slot.bytes.div_ceil(8).max(1) as usize;
-    let lanes = values.len() / words;
-    for (word, values) in (0..).zip(values.chunks(lanes.max(1))) {
-        let length = slot.bytes.saturating_sub(word * 8).min(8);
-        for &(lane, value) in values {
-            warp.write_slot(frame, slot, lane, word * 8, length, value);
-        }
     }
 }
 

@@ -15,7 +15,7 @@
 
 use warpmem_ptx::{Factor, GroupProduct};
 
-use super::mma::value;
+use super::element::value;
 use crate::tensor::{CHUNK, LINE, Swizzle};
 
 /// Rows, or k of a transposed matrix, whose chunks are adjacent.

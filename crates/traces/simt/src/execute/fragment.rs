@@ -12,7 +12,7 @@
 
 use warpmem_ptx::Element;
 
-use super::mma::value;
+use super::element::value;
 use crate::lanes::{Lanes, WARP};
 
 /// A matrix held by the lanes of a warp.

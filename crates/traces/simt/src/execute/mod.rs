@@ -11,6 +11,7 @@ mod convert;
 mod descriptor;
 mod destination;
 mod eight_bits;
+mod element;
 mod exchange;
 mod float;
 mod fragment;
@@ -34,6 +35,7 @@ mod texture;
 mod video;
 mod warpgroup;
 mod wmma;
+mod words;
 
 use warpmem_ptx::{Op, TextureShape, Type, Wgmma};
 

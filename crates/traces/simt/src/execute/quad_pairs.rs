@@ -12,7 +12,7 @@
 
 use warpmem_ptx::{Element, Layout, Mma, Type};
 
-use super::mma::{Registers, element_of, put, sum, value};
+use super::element::{Registers, element_of, put, sum, value};
 use crate::lanes::Lanes;
 
 /// Products of an instruction.

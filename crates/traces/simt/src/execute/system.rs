@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use super::control::{LaneWords, words_of, write_words};
 use super::memory::read_generic;
+use super::words::{LaneWords, words_of, write_words};
 use super::{ExecutionContext, Trap};
 use crate::error::TrapKind;
 use crate::global::Global;

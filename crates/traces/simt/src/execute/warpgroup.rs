@@ -12,8 +12,8 @@ use warpmem_trace::OpClass;
 
 use super::control::{Site, set_pc};
 use super::descriptor::Descriptor;
+use super::element::{element_of, put, rounded};
 use super::fragment::Fragment;
-use super::mma::{element_of, put, rounded};
 use super::{Event, ExecutionContext, Outcome, Trap, record};
 use crate::error::TrapKind;
 use crate::lanes::{Lanes, WARP};

@@ -118,8 +118,9 @@ pub mod prelude {
     use crate::stop;
     pub use crate::warp::Warp;
     pub use crate::warp::lanes::{Lanes, Operand, Var};
-    pub use crate::warp::memory::{Array, Word};
+    pub use crate::warp::memory::Array;
     pub use crate::warp::predicate::Predicate;
+    pub use crate::warp::word::Word;
     pub use crate::{Generator, WorkloadError};
 
     /// The block size of kernels that accept any.

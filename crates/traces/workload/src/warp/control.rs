@@ -8,8 +8,8 @@ use warpmem_trace::{Barrier, OpClass};
 use super::{Flow, Warp, pc};
 use crate::stop;
 use crate::warp::lanes::{Lanes, Operand, Var};
-use crate::warp::memory::Word;
 use crate::warp::predicate::Predicate;
+use crate::warp::word::Word;
 
 impl Warp {
     /// Declares a variable with the value `initial`: reuses its register, or moves a constant into

@@ -4,7 +4,7 @@
 use warpmem_trace::{Space, WARP_SIZE};
 
 use super::lanes_of;
-use super::memory::Word;
+use super::word::Word;
 
 /// An event, in program order.
 #[derive(Clone, Debug)]

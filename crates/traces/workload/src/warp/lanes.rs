@@ -5,9 +5,8 @@ use std::ops::{Add, BitAnd, BitOr, BitXor, Mul, Shl, Shr, Sub};
 
 use warpmem_trace::{OpClass, Reg, WARP_SIZE};
 
-use super::memory::Word;
 use super::numbers::{Integer, Number};
-use super::predicate::Predicate;
+use super::word::Word;
 use super::{Warp, lanes_of};
 
 /// One value per lane. Operators issue the instruction that computes them.
@@ -119,43 +118,6 @@ impl<'w, T: Number> Lanes<'w, T> {
         let value =
             |lane: usize| self.values[lane].times_plus(factor.lane(lane), addend.lane(lane));
         Lanes::new(self.warp, std::array::from_fn(value), Some(register))
-    }
-
-    fn compare(self, other: impl Operand<T>, with: impl Fn(&T, &T) -> bool) -> Predicate<'w> {
-        let register = self.warp.compute(T::CLASS, &[self.register, other.register()]);
-        let holds = |&lane: &usize| with(&self.values[lane], &other.lane(lane));
-        let bits = (0..WARP_SIZE).filter(holds).fold(0, |bits, lane| bits | 1 << lane);
-        Predicate::new(self.warp, bits, register)
-    }
-
-    /// `self < other` (`ISETP.LT`)
-    pub fn lt(self, other: impl Operand<T>) -> Predicate<'w> {
-        self.compare(other, T::lt)
-    }
-
-    /// `self <= other`
-    pub fn le(self, other: impl Operand<T>) -> Predicate<'w> {
-        self.compare(other, T::le)
-    }
-
-    /// `self > other`
-    pub fn gt(self, other: impl Operand<T>) -> Predicate<'w> {
-        self.compare(other, T::gt)
-    }
-
-    /// `self >= other`
-    pub fn ge(self, other: impl Operand<T>) -> Predicate<'w> {
-        self.compare(other, T::ge)
-    }
-
-    /// `self == other`
-    pub fn eq(self, other: impl Operand<T>) -> Predicate<'w> {
-        self.compare(other, T::eq)
-    }
-
-    /// `self != other`
-    pub fn ne(self, other: impl Operand<T>) -> Predicate<'w> {
-        self.compare(other, T::ne)
     }
 }
 

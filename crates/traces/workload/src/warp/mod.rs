@@ -18,6 +18,7 @@ pub(crate) mod lanes;
 pub(crate) mod memory;
 pub(crate) mod numbers;
 pub(crate) mod predicate;
+pub(crate) mod word;
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -29,7 +30,8 @@ use warpmem_trace::{
 
 use copies::Copies;
 use lanes::Lanes;
-use memory::{Memory, Word};
+use memory::Memory;
+use word::Word;
 
 /// Bytes of a SASS instruction.
 const INSTRUCTION_BYTES: u64 = 16;

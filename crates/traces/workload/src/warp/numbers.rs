@@ -2,7 +2,7 @@
 
 use warpmem_trace::OpClass;
 
-use super::memory::Word;
+use super::word::Word;
 
 /// Numbers for lane arithmetic; integers wrap.
 pub trait Number: Word + PartialOrd {

@@ -1,4 +1,4 @@
-//! Lane predicates, and votes and shuffles among lanes.
+//! Lane predicates: the comparisons that compute them, and votes and shuffles among lanes.
 
 use std::ops::{BitAnd, BitOr, Not};
 
@@ -6,7 +6,8 @@ use warpmem_trace::{OpClass, Reg, WARP_SIZE};
 
 use super::Warp;
 use super::lanes::{Lanes, Operand};
-use super::memory::Word;
+use super::numbers::Number;
+use super::word::Word;
 
 /// One condition per lane.
 #[derive(Clone, Copy)]
@@ -17,10 +18,6 @@ pub struct Predicate<'w> {
 }
 
 impl<'w> Predicate<'w> {
-    pub(super) fn new(warp: &'w Warp, bits: u32, register: Reg) -> Predicate<'w> {
-        Predicate { warp, bits, register }
-    }
-
     /// Returns one bit per lane; only those of active lanes are meaningful.
     pub(super) fn bits(self) -> u32 {
         self.bits
@@ -84,6 +81,47 @@ impl Warp {
     }
 }
 
+/// Comparisons.
+impl<'w, T: Number> Lanes<'w, T> {
+    fn compare(self, other: impl Operand<T>, with: impl Fn(&T, &T) -> bool) -> Predicate<'w> {
+        let register = self.warp().compute(T::CLASS, &[self.register(), other.register()]);
+        let holds = |&lane: &usize| with(&self.lane(lane), &other.lane(lane));
+        let bits = (0..WARP_SIZE).filter(holds).fold(0, |bits, lane| bits | 1 << lane);
+        Predicate { warp: self.warp(), bits, register }
+    }
+
+    /// `self < other` (`ISETP.LT`)
+    pub fn lt(self, other: impl Operand<T>) -> Predicate<'w> {
+        self.compare(other, T::lt)
+    }
+
+    /// `self <= other`
+    pub fn le(self, other: impl Operand<T>) -> Predicate<'w> {
+        self.compare(other, T::le)
+    }
+
+    /// `self > other`
+    pub fn gt(self, other: impl Operand<T>) -> Predicate<'w> {
+        self.compare(other, T::gt)
+    }
+
+    /// `self >= other`
+    pub fn ge(self, other: impl Operand<T>) -> Predicate<'w> {
+        self.compare(other, T::ge)
+    }
+
+    /// `self == other`
+    pub fn eq(self, other: impl Operand<T>) -> Predicate<'w> {
+        self.compare(other, T::eq)
+    }
+
+    /// `self != other`
+    pub fn ne(self, other: impl Operand<T>) -> Predicate<'w> {
+        self.compare(other, T::ne)
+    }
+}
+
+/// Shuffles.
 impl<'w, T: Word> Lanes<'w, T> {
     /// `__shfl_down_sync`: the value of the lane `distance` above, or the lane's own if that lane
     /// does not exist or is inactive.
