@@ -102,7 +102,7 @@ fn of_best(
 ) -> Result<(Answer, Option<f64>)> {
     let Best { setting, runs, .. } = best;
     let mut means = Vec::new();
-    for (value, runs) in runs.swept(paper, setting) {
+    for (value, runs) in runs.swept(paper.swept(setting)) {
         if let Some(found) = mean(&study.values(&runs)?, runs.mean) {
             means.push((found, value));
         }

@@ -172,7 +172,7 @@ fn of_lines(
     let (mut x, mut rows) = (Vec::new(), Rows::default());
     for line in &lines.lines {
         let runs = line.runs(&lines.runs);
-        for (value, runs) in runs.swept(paper, &lines.setting) {
+        for (value, runs) in runs.swept(paper.swept(&lines.setting)) {
             x.push(number(value)?);
             rows.push(value, &line.name, mean(&study.values(&runs)?, runs.mean));
         }

@@ -2,26 +2,12 @@
 //! the requests in flight; the channels decide everything else.
 
 use super::feed::{Arrival, Feed};
-use super::{Device, Outcome, StandaloneError, Stream};
+use super::outcome::{ChannelOutcome, Outcome};
+use super::{Device, StandaloneError, Stream};
 use std::ops::ControlFlow;
 use warpmem_dram::scheduler::SchedulerContext;
-use warpmem_dram::{Channel, ChannelResult, CommandSink, Dram};
-use warpmem_params::Counter;
+use warpmem_dram::{Channel, CommandSink, Dram};
 use warpmem_sim::{DramCycle, Histogram};
-
-/// The results of one channel.
-#[derive(Clone, Debug)]
-pub struct ChannelOutcome {
-    /// Counts up to the end of its last data.
-    pub counts: ChannelResult,
-    /// Cycles from entering the channel's queue to the last datum.
-    pub read_latency: Histogram,
-    pub write_latency: Histogram,
-    /// Delay from the cycle of a request until the queue accepts it, for requests with a cycle.
-    pub delay: Histogram,
-    /// The scheduler's own counts.
-    pub counters: Vec<Counter>,
-}
 
 /// Receives the number of requests that have been served since its last call; may end the run.
 pub type Progress<'a> = &'a mut dyn FnMut(u64) -> ControlFlow<()>;

@@ -1,6 +1,6 @@
 //! The results of a run: a row for all channels together, and one per channel.
 
-use super::{ChannelOutcome, Device};
+use super::outcome::{ChannelOutcome, Outcome};
 use std::ops::Range;
 use std::sync::Arc;
 use warpmem_dram::{Activity, BankResult, ChannelResult, Energy};
@@ -8,18 +8,6 @@ use warpmem_params::Counter;
 use warpmem_record::{Column, count, energy, maybe_count, ratio, text};
 use warpmem_sim::Histogram;
 use warpmem_sim::Total;
-
-/// A finished run.
-#[derive(Clone, Debug)]
-pub struct Outcome {
-    pub device: Device,
-    /// The stream with all its parameters.
-    pub stream: String,
-    pub scheduler: String,
-    /// Interpretation of the stream's file where its lines leave it open.
-    pub note: Option<&'static str>,
-    pub channels: Vec<ChannelOutcome>,
-}
 
 /// One channel of a run, or all together.
 pub struct Row {

@@ -1,6 +1,5 @@
 //! Published results of a paper, and the rules for comparing ours with them.
 
-use super::Paper;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
@@ -188,11 +187,11 @@ pub struct Bits {
 }
 
 impl Ours {
-    /// Returns the configurations of the claim's runs.
-    pub fn references(&self, paper: &Paper) -> Vec<String> {
+    /// Returns the configurations of the claim's runs; `swept` returns the values of a setting.
+    pub(super) fn references<'a>(&self, swept: impl Fn(&str) -> &'a [String]) -> Vec<String> {
         match self {
             Ours::Runs(runs) => runs.references().map(str::to_owned).collect(),
-            Ours::Best(best) => best.references(paper),
+            Ours::Best(best) => best.references(swept(&best.setting)),
             Ours::Classes(_) | Ours::Stream(_) | Ours::Bits(_) | Ours::Nothing(_) => Vec::new(),
         }
     }
@@ -224,13 +223,9 @@ impl Runs {
         }
     }
 
-    /// Substitutes each value of a swept setting.
-    pub fn swept<'a>(
-        &'a self,
-        paper: &'a Paper,
-        setting: &str,
-    ) -> impl Iterator<Item = (&'a str, Runs)> {
-        paper.swept(setting).iter().map(|value| (value.as_str(), self.at(value)))
+    /// Substitutes each of the `values` of a swept setting.
+    pub fn swept<'a>(&'a self, values: &'a [String]) -> impl Iterator<Item = (&'a str, Runs)> {
+        values.iter().map(|value| (value.as_str(), self.at(value)))
     }
 }
 
@@ -241,8 +236,8 @@ impl Best {
         Some(Runs { of, ..self.runs.clone() })
     }
 
-    fn references(&self, paper: &Paper) -> Vec<String> {
-        let swept = self.runs.swept(paper, &self.setting).map(|(_, runs)| runs);
+    fn references(&self, values: &[String]) -> Vec<String> {
+        let swept = self.runs.swept(values).map(|(_, runs)| runs);
         let all: Vec<Runs> = swept.chain(self.against()).collect();
         all.iter().flat_map(Runs::references).map(str::to_owned).collect()
     }

@@ -1,6 +1,8 @@
 //! Configurations by name: `+BLP @ min_warps=8 & banks=8` is a scheme with settings.
 
-use super::Paper;
+use super::text::texts;
+use serde::Deserialize;
+use std::collections::BTreeMap;
 use warpmem_params::{did_you_mean, nearest};
 
 /// An unknown name in a description.
@@ -15,6 +17,35 @@ pub struct ConfigurationError {
     pub valid: String,
 }
 
+/// A setting of the machine in addition to a scheme.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Setting {
+    /// Overrides, `key=value` each; `{}` stands for the value.
+    pub set: Vec<String>,
+    /// Swept values; none if the setting is only on or off.
+    #[serde(default, deserialize_with = "texts")]
+    pub values: Vec<String>,
+    /// Values of a quick run, if it has fewer.
+    #[serde(default, deserialize_with = "texts")]
+    pub(super) quick: Vec<String>,
+    /// Axis label of a figure: the quantity and its unit.
+    #[serde(default)]
+    pub label: String,
+}
+
+impl Setting {
+    /// Returns the setting's overrides for one of its values; none if it has no such value.
+    fn overrides(&self, value: Option<&str>) -> Option<Vec<String>> {
+        let is_known = match value {
+            None => self.values.is_empty(),
+            Some(value) => self.values.iter().any(|known| known == value),
+        };
+        let fill = |text: &String| text.replace("{}", value.unwrap_or(""));
+        is_known.then(|| self.set.iter().map(fill).collect())
+    }
+}
+
 /// A machine of the paper's experiments.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Configuration {
@@ -25,12 +56,16 @@ pub struct Configuration {
 }
 
 impl Configuration {
-    /// Resolves the machine that `reference` names in `paper`: a scheme, then `@` and settings
-    /// separated by `&`. Later settings override earlier ones.
+    /// Resolves the machine that `reference` names: a scheme, then `@` and settings separated by
+    /// `&`. Later settings override earlier ones.
     ///
     /// # Errors
-    /// If the paper has no such scheme or setting.
-    pub fn resolve(paper: &Paper, reference: &str) -> Result<Configuration, ConfigurationError> {
+    /// If there is no such scheme or setting.
+    pub(super) fn resolve(
+        schemes: &BTreeMap<String, Vec<String>>,
+        known: &BTreeMap<String, Setting>,
+        reference: &str,
+    ) -> Result<Configuration, ConfigurationError> {
         let (scheme, settings) = reference.split_once('@').unwrap_or((reference, ""));
         let scheme = scheme.trim();
         let settings: Vec<&str> = settings.split('&').map(str::trim).collect();
@@ -42,17 +77,16 @@ impl Configuration {
             nearest: nearest(name, valid.iter().copied()).map(str::to_owned),
             valid: valid.join(", "),
         };
-        let schemes = || paper.schemes.keys().map(String::as_str).collect();
-        let of_scheme = paper.schemes.get(scheme);
-        let mut overrides = of_scheme.ok_or_else(|| missing("scheme", scheme, schemes()))?.clone();
+        let names = || schemes.keys().map(String::as_str).collect();
+        let of_scheme = schemes.get(scheme);
+        let mut overrides = of_scheme.ok_or_else(|| missing("scheme", scheme, names()))?.clone();
         for setting in &settings {
             let (name, value) = match setting.split_once('=') {
                 Some((name, value)) => (name, Some(value)),
                 None => (*setting, None),
             };
-            let names = || paper.settings.keys().map(String::as_str).collect();
-            let found =
-                paper.settings.get(name).ok_or_else(|| missing("setting", name, names()))?;
+            let names = || known.keys().map(String::as_str).collect();
+            let found = known.get(name).ok_or_else(|| missing("setting", name, names()))?;
             let values = || found.values.iter().map(String::as_str).collect();
             let of_setting = found.overrides(value);
             let of_setting =
@@ -83,6 +117,7 @@ fn replace(overrides: &mut Vec<String>, text: String) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::reproduce::Paper;
 
     fn paper() -> Paper {
         let text = r#"
@@ -101,8 +136,13 @@ mod tests {
         Paper::from_text("t", text).unwrap()
     }
 
+    fn resolve(reference: &str) -> Result<Configuration, ConfigurationError> {
+        let paper = paper();
+        Configuration::resolve(&paper.schemes, &paper.settings, reference)
+    }
+
     fn overrides(reference: &str) -> Vec<String> {
-        Configuration::resolve(&paper(), reference).unwrap().overrides
+        resolve(reference).unwrap().overrides
     }
 
     #[test]
@@ -110,13 +150,13 @@ mod tests {
         assert_eq!(overrides("A+B"), ["policy.warp_scheduler=lrr", "dram.read_queue=64"]);
         let both = ["policy.warp_scheduler=lrr", "dram.read_queue=16", "network.flit_bytes=64"];
         assert_eq!(overrides("A+B@queue=16&wide"), both);
-        let name = Configuration::resolve(&paper(), " A+B@queue=16&wide ").unwrap().name;
+        let name = resolve(" A+B@queue=16&wide ").unwrap().name;
         assert_eq!(name, "A+B @ queue=16 & wide");
     }
 
     #[test]
     fn unknown_name_error_lists_the_known_ones() {
-        let refusal = |text| Configuration::resolve(&paper(), text).unwrap_err().to_string();
+        let refusal = |text| resolve(text).unwrap_err().to_string();
         assert_eq!(refusal("A-B"), "`A-B`: no scheme `A-B` (did you mean `A+B`?); there are A+B");
         let setting = refusal("A+B @ quene=16");
         assert!(setting.contains("no setting `quene` (did you mean `queue`?)"), "{setting}");

@@ -1,6 +1,6 @@
 //! Figures of a paper, drawn from our runs.
 
-use super::{Paper, Runs};
+use super::Runs;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
@@ -132,8 +132,8 @@ impl Line {
 }
 
 impl Drawn {
-    /// Returns the configurations of the figure.
-    pub fn references(&self, paper: &Paper) -> Vec<String> {
+    /// Returns the configurations of the figure; `swept` returns the values of a setting.
+    pub(super) fn references<'a>(&self, swept: impl Fn(&str) -> &'a [String]) -> Vec<String> {
         let all = |runs: Vec<Runs>| -> Vec<String> {
             runs.iter().flat_map(Runs::references).map(str::to_owned).collect()
         };
@@ -142,10 +142,10 @@ impl Drawn {
             Drawn::Metrics(metrics) => all(vec![metrics.runs.clone()]),
             Drawn::Lines(Lines { setting, lines, runs }) => {
                 let each = lines.iter().map(|line| line.runs(runs));
-                let swept = |line: Runs| -> Vec<Runs> {
-                    line.swept(paper, setting).map(|(_, runs)| runs).collect()
+                let of_line = |line: Runs| -> Vec<Runs> {
+                    line.swept(swept(setting)).map(|(_, runs)| runs).collect()
                 };
-                all(each.flat_map(swept).collect())
+                all(each.flat_map(of_line).collect())
             }
             Drawn::Scatter(scatter) => scatter.of.clone(),
             Drawn::LoadTimes(times) => times.of.clone(),

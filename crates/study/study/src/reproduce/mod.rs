@@ -3,24 +3,29 @@
 //!
 //! A paper is one TOML file here and one line of [`PAPERS`].
 
+mod captured;
 mod claim;
 mod configuration;
 mod figure;
 mod map;
+mod mapped;
 mod paper;
 mod program;
 mod survey;
+mod surveyed;
+mod text;
 mod variants;
 
 #[cfg(test)]
 mod tests;
 
+pub use captured::Captured;
 pub use claim::{Best, Bits, Claim, Direction, Mean, Ours, Runs, Shown, Streamed};
-pub use configuration::{Configuration, ConfigurationError};
+pub use configuration::{Configuration, ConfigurationError, Setting};
 pub use figure::{Drawn, Figure, Line, Lines, LoadTimes, Many, Metrics, Scatter};
 pub use map::{Axis, Map, Place};
-pub use paper::{Classified, Factor, Factorial, Paper, PaperError, Setting, Workloads};
-pub use program::{Captured, Input, NamedProgram, Program, Size, library};
+pub use paper::{Classified, Factor, Factorial, Paper, PaperError, Workloads};
+pub use program::{Input, NamedProgram, Program, Size, library};
 pub use survey::{Survey, Surveyed};
 
 /// All descriptions by name.

@@ -1,6 +1,8 @@
 //! A paper's experiments as described in its file.
 
-use super::{Claim, Configuration, ConfigurationError, Figure, Map, NamedProgram, Size, Survey};
+use super::{
+    Claim, Configuration, ConfigurationError, Figure, Map, NamedProgram, Setting, Size, Survey,
+};
 use crate::suite::{Planned, Suite, SuiteError};
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -95,35 +97,6 @@ pub struct Workloads {
     pub suite: Option<Suite>,
 }
 
-/// A setting of the machine in addition to a scheme.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Setting {
-    /// Overrides, `key=value` each; `{}` stands for the value.
-    pub set: Vec<String>,
-    /// Swept values; none if the setting is only on or off.
-    #[serde(default, deserialize_with = "texts")]
-    pub values: Vec<String>,
-    /// Values of a quick run, if it has fewer.
-    #[serde(default, deserialize_with = "texts")]
-    quick: Vec<String>,
-    /// Axis label of a figure: the quantity and its unit.
-    #[serde(default)]
-    pub label: String,
-}
-
-impl Setting {
-    /// Returns the setting's overrides for one of its values; none if it has no such value.
-    pub(super) fn overrides(&self, value: Option<&str>) -> Option<Vec<String>> {
-        let is_known = match value {
-            None => self.values.is_empty(),
-            Some(value) => self.values.iter().any(|known| known == value),
-        };
-        let fill = |text: &String| text.replace("{}", value.unwrap_or(""));
-        is_known.then(|| self.set.iter().map(fill).collect())
-    }
-}
-
 /// Schemes whose runs determine the classes; the ideal ones only if the paper's classes need them.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -159,23 +132,6 @@ pub struct Factor {
     pub levels: [String; 2],
 }
 
-/// Deserializes numbers and strings as text.
-pub(super) fn texts<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> {
-    #[derive(Deserialize)]
-    #[serde(untagged)]
-    enum Value {
-        Whole(u64),
-        Decimal(f64),
-        Text(String),
-    }
-    let text = |value| match value {
-        Value::Whole(number) => number.to_string(),
-        Value::Decimal(number) => number.to_string(),
-        Value::Text(text) => text,
-    };
-    Ok(Vec::<Value>::deserialize(from)?.into_iter().map(text).collect())
-}
-
 impl Paper {
     /// # Errors
     /// If the text is not a description, or refers to configurations that it does not define.
@@ -202,7 +158,8 @@ impl Paper {
             name: self.name.clone(),
             source: error.into(),
         };
-        let configuration = Configuration::resolve(self, reference).map_err(failed)?;
+        let configuration =
+            Configuration::resolve(&self.schemes, &self.settings, reference).map_err(failed)?;
         Ok(match self.launch_instructions() {
             Some(limit) => configuration.with(format!("run.launch_instructions={limit}")),
             None => configuration,
@@ -277,8 +234,10 @@ impl Paper {
     /// Returns the references of classes, claims and figures.
     pub(super) fn references(&self) -> Vec<String> {
         let classified = self.classified.iter().flat_map(Classified::references);
-        let claims = self.claims.iter().flat_map(|claim| claim.ours.references(self));
-        let figures = self.figures.iter().flat_map(|figure| figure.drawn.references(self));
+        let claims =
+            self.claims.iter().flat_map(|claim| claim.ours.references(|of| self.swept(of)));
+        let figures =
+            self.figures.iter().flat_map(|figure| figure.drawn.references(|of| self.swept(of)));
         classified.map(str::to_owned).chain(claims).chain(figures).collect()
     }
 

@@ -1,11 +1,6 @@
 //! Surveys: every policy of several slots against the machine's own.
 
-use super::{Claim, Direction, Mean, NamedProgram, Ours, Paper, Runs, Shown, library};
 use serde::Deserialize;
-use std::collections::BTreeMap;
-use warpmem_gpu::slots::Slot;
-use warpmem_machine::MachineError;
-use warpmem_machine::load;
 
 /// Selection of the surveyed policies.
 #[derive(Clone, Debug, Deserialize)]
@@ -32,96 +27,5 @@ impl Surveyed {
     /// Returns the name of its scheme: `dram_scheduler: warped-mc`.
     pub fn scheme(&self) -> String {
         format!("{}: {}", self.slot, self.policy)
-    }
-}
-
-impl Paper {
-    /// Returns every policy of the survey except the machine's own, in the order of slots and
-    /// registries.
-    ///
-    /// # Errors
-    /// If the machine does not exist.
-    pub fn surveyed(&self) -> Result<Vec<Surveyed>, MachineError> {
-        let Some(survey) = &self.survey else { return Ok(Vec::new()) };
-        let mut machine = load(&self.machine, &[])?;
-        let mut all = Vec::new();
-        for slot in survey.slots.iter().filter_map(|name| Slot::find(name)) {
-            let own = slot.policy_of(&mut machine.policy).clone();
-            let own = own.split('(').next().unwrap_or_default().to_owned();
-            let names = slot.infos().into_iter().map(|info| info.name);
-            let wanted = |name: &&str| *name != own && !survey.except.iter().any(|e| e == name);
-            all.extend(names.filter(wanted).map(|policy| Surveyed { slot: slot.name, policy }));
-        }
-        Ok(all)
-    }
-
-    /// Adds a scheme and a claim for each policy of the survey, and every program of the library;
-    /// unchanged without a survey.
-    ///
-    /// # Errors
-    /// If the machine does not exist.
-    pub fn expanded(mut self) -> Result<Paper, MachineError> {
-        let Some(survey) = self.survey.clone() else { return Ok(self) };
-        for surveyed in self.surveyed()? {
-            let Surveyed { slot, policy } = surveyed;
-            let scheme = surveyed.scheme();
-            self.schemes.insert(scheme.clone(), vec![format!("policy.{slot}={policy}")]);
-            self.claims.push(change_of_ipc(&scheme, &survey.plain));
-        }
-        let program =
-            |id: String| NamedProgram { name: id.clone(), id: Some(id), ..NamedProgram::default() };
-        self.programs = library().into_keys().map(program).collect();
-        Ok(self)
-    }
-}
-
-/// Makes a claim without a published number.
-fn change_of_ipc(scheme: &str, plain: &str) -> Claim {
-    Claim {
-        what: scheme.to_owned(),
-        source: "survey".to_owned(),
-        published: None,
-        text: Some("not published".to_owned()),
-        shown: Shown::Change,
-        unit: String::new(),
-        direction: Direction::Sign,
-        note: None,
-        ours: Ours::Runs(Runs {
-            of: scheme.to_owned(),
-            over: Some(plain.to_owned()),
-            with: BTreeMap::new(),
-            metric: "ipc_thread".to_owned(),
-            value: None,
-            classes: Vec::new(),
-            mean: Mean::Geometric,
-        }),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::reproduce::find;
-
-    #[test]
-    fn every_policy_but_the_machines_own_is_surveyed() {
-        let paper = find("survey").unwrap();
-        let surveyed = paper.surveyed().unwrap();
-        let of = |slot: &str| surveyed.iter().filter(|one| one.slot == slot).count();
-        let all = |slot: &str| Slot::find(slot).unwrap().infos().len();
-        assert_eq!(of("dram_scheduler"), all("dram_scheduler") - 2, "fr-fcfs and delay");
-        assert_eq!(of("warp_scheduler"), all("warp_scheduler") - 1, "gto");
-        assert_eq!(of("ideal"), 0);
-        for one in &surveyed {
-            load(&paper.machine, &paper.configuration(&one.scheme()).unwrap().overrides).unwrap();
-        }
-        assert_eq!(paper.claims.len(), surveyed.len());
-    }
-
-    #[test]
-    fn a_survey_knows_every_program() {
-        let paper = find("survey").unwrap();
-        assert_eq!(paper.programs.len(), library().len());
-        assert!(find("li2015").unwrap().surveyed().unwrap().is_empty());
     }
 }
