@@ -1,4 +1,4 @@
-//! Hand-made traces and machines for unit tests, and documents generated from the code.
+//! Hand-made traces for unit tests, the overrides of a small machine, and documents generated from the code.
 
 pub mod assembly;
 pub mod documents;
@@ -9,9 +9,10 @@ use warpmem_trace::{
     Provenance, Space, Trace, TraceWriter, WriterOptions,
 };
 
-/// Returns a small machine: one SM of li2015 and two channels, with equal clocks of one tick per
-/// cycle. Stores that miss in the L2 fetch the bytes that they do not write.
-pub fn machine(overrides: &[&str]) -> warpmem_machine::Machine {
+/// Returns the overrides that make li2015 a small machine, and then `overrides`: one SM and two
+/// channels, with equal clocks of one tick per cycle. Stores that miss in the L2 fetch the bytes that
+/// they do not write.
+pub fn small_machine(overrides: &[&str]) -> Vec<String> {
     let small = [
         "clocks.core_mhz=1000",
         "clocks.network_mhz=1000",
@@ -24,8 +25,7 @@ pub fn machine(overrides: &[&str]) -> warpmem_machine::Machine {
         "l2.cache.write_allocate=fetch-on-write",
         "l2.port_bytes=0",
     ];
-    let overrides: Vec<String> = small.iter().chain(overrides).map(|&o| o.to_owned()).collect();
-    warpmem_machine::load("li2015", &overrides).unwrap()
+    small.iter().chain(overrides).map(|&o| o.to_owned()).collect()
 }
 
 /// One instruction of a hand-made warp.

@@ -44,3 +44,5 @@ pub mod results;
 mod side;
 pub mod slots;
 pub mod sm;
+#[cfg(test)]
+mod testing;

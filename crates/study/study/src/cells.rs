@@ -306,7 +306,8 @@ pub fn side_by_side<T: Send>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use warpmem_testing::{TestKernel, compute, machine, trace};
+    use crate::testing::machine;
+    use warpmem_testing::{TestKernel, compute, trace};
     use warpmem_trace::OpClass::Integer;
 
     /// Builds kernels of one warp, with `lengths` instructions.

@@ -9,4 +9,6 @@ pub mod reproduce;
 pub mod sample;
 pub mod suite;
 pub mod sweep;
+#[cfg(test)]
+mod testing;
 pub mod traces;

@@ -71,7 +71,7 @@ impl Credits {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use warpmem_testing::machine;
+    use crate::testing::machine;
 
     fn credits(shared: u32) -> Credits {
         let mut machine = machine(&[]);

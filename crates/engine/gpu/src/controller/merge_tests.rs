@@ -3,11 +3,11 @@
 use super::*;
 use crate::engine::Bench;
 use crate::side::SideChannels;
+use crate::testing::machine;
 use std::sync::{Arc, Mutex};
 use warpmem_dram::prefetch::PREFETCHERS;
 use warpmem_dram::scheduler::{BankView, Event, Queued, Scheduler, Slot, Traits};
 use warpmem_sim::{CountedMerges, Location, Needs, Request as Row, SliceId, SmId, WarpId};
-use warpmem_testing::machine;
 
 /// A notification of the scheduler.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -2,9 +2,9 @@
 
 use super::*;
 use crate::engine::Bench;
+use crate::testing::machine;
 use warpmem_dram::prefetch::PREFETCHERS;
 use warpmem_sim::{Location, Request as Row, SliceId};
-use warpmem_testing::machine;
 
 /// A request of a slice that may enter the channel from `cycle` on.
 #[derive(Clone, Copy)]

@@ -52,8 +52,8 @@ impl Transit {
 mod tests {
     use super::*;
     use crate::engine::Bench;
+    use crate::testing::machine;
     use warpmem_sim::Domain;
-    use warpmem_testing::machine;
 
     fn transit(dram_mhz: u32, keys: &[&str]) -> (Transit, DramClock) {
         let dram = format!("clocks.dram_mhz={dram_mhz}");

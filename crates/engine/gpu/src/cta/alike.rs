@@ -158,7 +158,8 @@ fn shares(run: &[usize], simulated: &[bool]) -> Vec<(usize, u32)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use warpmem_testing::{TestKernel, compute, machine, trace};
+    use crate::testing::machine;
+    use warpmem_testing::{TestKernel, compute, trace};
     use warpmem_trace::OpClass;
 
     /// A kernel of one CTA with `instructions` instructions.

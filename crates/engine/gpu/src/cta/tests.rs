@@ -5,11 +5,12 @@ mod schedulers;
 use super::{Dispatcher, KernelSource, Launch};
 use crate::results::KernelResult;
 use crate::sm::{Code, CtaEnd, CtaLaunch, Issued};
+use crate::testing::machine;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use warpmem_machine::Machine;
 use warpmem_sim::{CoreCycle, SmId};
-use warpmem_testing::{TestKernel, compute, machine, trace};
+use warpmem_testing::{TestKernel, compute, trace};
 use warpmem_trace::{Chunk, OpClass, Trace, TraceError};
 
 struct Source(Trace);

@@ -121,8 +121,9 @@ impl KernelSource for Feeder<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::machine;
     use proptest::prelude::*;
-    use warpmem_testing::{TestKernel, compute, machine, trace};
+    use warpmem_testing::{TestKernel, compute, trace};
     use warpmem_trace::OpClass;
 
     /// Kernel k has CTAs of k + 1 warps, each in its own chunk.

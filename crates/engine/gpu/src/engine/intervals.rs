@@ -1,13 +1,10 @@
 //! Interval counts: the differences between the counts of the machine at successive boundaries.
 
-use super::system::System;
+use super::system::{FIRST_CYCLE, System};
 use crate::results::{IntervalCounts, IntervalRow, RunResult, RunSink, Wanted};
 use std::mem;
 use warpmem_sim::Since;
 use warpmem_sim::{CoreClock, CoreCycle, Ticks};
-
-/// Core cycle of the first step of the machine, after that of the dispatcher.
-pub(super) const FIRST_CYCLE: CoreCycle = CoreCycle::new(1);
 
 pub(super) struct Intervals {
     core: CoreClock,

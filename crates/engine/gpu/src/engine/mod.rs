@@ -5,8 +5,11 @@
 mod bench;
 mod feeder;
 mod instrumented;
+#[cfg(any(test, feature = "instrumented"))]
+mod instrumented_runs;
 mod intervals;
 mod periods;
+mod phase;
 mod region_units;
 mod run;
 mod split;

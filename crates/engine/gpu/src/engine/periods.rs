@@ -6,8 +6,8 @@
 //! before the next one starts, and the cycles between the two. The periods of a run add up to the
 //! run.
 
-use super::intervals::{FIRST_CYCLE, counted_before};
-use super::system::System;
+use super::intervals::counted_before;
+use super::system::{FIRST_CYCLE, System};
 use crate::results::{IntervalCounts, KernelResult, RunResult};
 use std::mem;
 use warpmem_sim::{CoreClock, CoreCycle, Since, Ticks};

@@ -1,6 +1,7 @@
 //! The units of a region, stepped by one thread.
 
 use super::instrumented::{State, StepCounts};
+use super::phase::Phase;
 use crate::context::{Context, Recording};
 use crate::controller::Controller;
 use crate::l2::Slice;
@@ -9,27 +10,6 @@ use crate::sm::{ClusterCta, CtaEnd, Sm};
 use std::sync::Arc;
 use warpmem_sim::{AddressMap, ClockDomain, CoreCycle, Cycle, Domain, Region, Ticks, domain};
 use warpmem_trace::TraceError;
-
-/// The steps that units of different regions may execute concurrently.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Phase {
-    /// DRAM channels, then slices.
-    Memory,
-    /// SMs.
-    Core,
-}
-
-impl Phase {
-    pub const COUNT: usize = 2;
-
-    /// Returns the clock domains of its units.
-    pub fn domains(self) -> &'static [Domain] {
-        match self {
-            Phase::Memory => &[Domain::Dram, Domain::L2],
-            Phase::Core => &[Domain::Core],
-        }
-    }
-}
 
 /// The SMs, slices and channels of a region, each kind with consecutive numbers, and the state they
 /// share.

@@ -1,9 +1,9 @@
 //! The run loop: from a machine and a trace to results.
 
 use super::feeder::Feeder;
-use super::intervals::{FIRST_CYCLE, Intervals};
+use super::intervals::Intervals;
 use super::periods::Periods;
-use super::system::{BuildError, System};
+use super::system::{BuildError, FIRST_CYCLE, System};
 use super::team::Team;
 use super::weights::Weights;
 use crate::results::{KernelResult, LoadRow, RunResult, RunSink, SmResult};
@@ -410,7 +410,7 @@ fn check_end(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use warpmem_testing::machine;
+    use crate::testing::machine;
 
     #[test]
     fn a_machine_without_progress_is_stuck_after_both_limits() {

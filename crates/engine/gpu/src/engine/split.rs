@@ -45,7 +45,7 @@ mod tests {
     fn every_unit_is_in_one_region_and_none_is_empty() {
         for (sms, channels) in [(1, 1), (5, 3), (80, 32), (30, 6)] {
             let keys = [format!("sm.count={sms}"), format!("dram.channels={channels}")];
-            let mut machine = warpmem_testing::machine(&[&keys[0]]);
+            let mut machine = crate::testing::machine(&[&keys[0]]);
             machine.dram.channels = channels;
             for regions in 0..9 {
                 let split = Split::new(&machine, regions);

@@ -4,7 +4,8 @@ mod build;
 mod outcome;
 
 use super::instrumented::WorkBalance;
-use super::region_units::{Phase, RegionUnits};
+use super::phase::Phase;
+use super::region_units::RegionUnits;
 use super::split::Split;
 use super::team::Team;
 use crate::context::Recording;
@@ -23,6 +24,9 @@ use warpmem_sim::{
     domain, free_left,
 };
 use warpmem_trace::TraceError;
+
+/// Core cycle of the first step of the machine, after that of the dispatcher.
+pub(super) const FIRST_CYCLE: CoreCycle = CoreCycle::new(1);
 
 /// A machine that runs a trace.
 pub(super) struct System {

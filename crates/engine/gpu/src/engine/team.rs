@@ -4,7 +4,8 @@
 //! cores than threads, the thread of the first region takes back the regions that no thread has
 //! started, and shares nothing for a while.
 
-use super::region_units::{Phase, RegionUnits};
+use super::phase::Phase;
+use super::region_units::RegionUnits;
 use std::cell::Cell;
 use std::hint::spin_loop;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};

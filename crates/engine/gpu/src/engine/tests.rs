@@ -3,10 +3,11 @@
 use super::bench::Rows;
 use super::{Simulation, StepCounts, Steps};
 use crate::results::{Discard, LatencyResult, LoadRow, RunResult, Stage};
+use crate::testing::machine;
 use warpmem_dram::BankResult;
 use warpmem_machine::Machine;
 use warpmem_network::NodeResult;
-use warpmem_testing::{Step, TestKernel, exit, load, machine, memory, trace};
+use warpmem_testing::{Step, TestKernel, exit, load, memory, trace};
 use warpmem_trace::{CacheOp, Kind, Space, Trace};
 
 /// Runs each warp of `warps` as a CTA of its own.

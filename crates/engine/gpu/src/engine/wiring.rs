@@ -319,7 +319,7 @@ mod tests {
 
     #[test]
     fn entries_of_a_node_are_divided_among_its_sms() {
-        let machine = warpmem_testing::machine(&["sm.count=5", "network.sms_per_node=2"]);
+        let machine = crate::testing::machine(&["sm.count=5", "network.sms_per_node=2"]);
         let rooms = |entries| -> Vec<usize> {
             let wiring = Wiring::new(&machine, &Needs::default(), entries, Split::new(&machine, 1));
             wiring.sm_ports.iter().map(|&(out, _)| wiring.regions[0].fabric.room(out)).collect()

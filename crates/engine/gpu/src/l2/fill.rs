@@ -3,22 +3,7 @@
 use super::slice::Slice;
 use crate::context::Context;
 use warpmem_cache::{Fill, ReservationFail};
-use warpmem_sim::{CacheLevel, Insertion, L2Cycle, PortId, Request, RequestId, RequestKind, Ticks};
-
-/// The port from the DRAM channel.
-pub(super) struct FillPort {
-    pub port: PortId,
-    /// First free cycle of the port, shared by fills from DRAM and from the peer slice.
-    pub free: L2Cycle,
-    /// The fill at its head waits for an entry of the queue to DRAM.
-    pub blocked: bool,
-}
-
-impl FillPort {
-    pub fn new(port: PortId) -> FillPort {
-        FillPort { port, free: L2Cycle::ZERO, blocked: false }
-    }
-}
+use warpmem_sim::{CacheLevel, Insertion, L2Cycle, Request, RequestId, RequestKind, Ticks};
 
 impl Slice {
     /// Takes at most one fill from DRAM, whether or not the previous one is answered (GPGPU-Sim,

@@ -209,7 +209,7 @@ mod tests {
     #[test]
     fn a_closed_entry_is_not_reported() {
         let needs = Needs { merges: Some(CountedMerges::All), ..Needs::default() };
-        let mut path = MergePath::new(&warpmem_testing::machine(&[]), &needs).unwrap();
+        let mut path = MergePath::new(&crate::testing::machine(&[]), &needs).unwrap();
         let entry = MshrEntry::new(63);
         path.opened(entry, RequestId(7), Ticks(0));
         path.report(entry, Ticks(5), DramClock::new(1));

@@ -1,4 +1,4 @@
-//! The peer port of a slice: copies of lines whose home is in the remote partition.
+//! Traffic between a slice and its peer: copies of lines whose home is in the remote partition.
 //!
 //! An SM sends requests only to slices of its own partition. For a line of the remote partition, that
 //! is the peer of the home slice. The peer keeps a copy: it reads the line from the home once, and
@@ -18,87 +18,13 @@
 //! requests for each other cannot deadlock: a request that arrives here needs only DRAM and the way
 //! back.
 
+use super::peer_port::PeerPort;
 use super::slice::Slice;
 use crate::context::Context;
-use crate::ports::DuplexPorts;
 use warpmem_cache::{Fill, Miss, ReservationFail, Room, Slot};
-use warpmem_params::Counter;
 use warpmem_sim::{
-    CacheLevel, L2Cycle, Location, PeerSlices, PortId, Request, RequestId, RequestKind, SliceId,
-    Ticks, bits,
+    CacheLevel, L2Cycle, Location, PortId, Request, RequestId, RequestKind, Ticks, bits,
 };
-
-/// The connection of a slice to its peer, and the state of the copies that both keep.
-pub(super) struct PeerPort {
-    peers: PeerSlices,
-    own: SliceId,
-    ports: DuplexPorts,
-    /// The tags last served a request of the peer.
-    served_last: bool,
-    /// The request at the head of its port could not be served, and nothing has changed since.
-    blocked: bool,
-    /// The slice's own request has not been retried since the tags served the peer.
-    retry_own: bool,
-    /// The reply at the head of its port waits for an entry of the queue to DRAM.
-    reply_blocked: bool,
-    /// Slots of home lines of which the peer may have a copy, one bit each.
-    copied: Vec<u64>,
-    /// Sectors in flight from the peer that a store has overtaken: they are not kept.
-    stale: Vec<u64>,
-    pub counts: Counts,
-}
-
-#[derive(Default)]
-pub(super) struct Counts {
-    hits: u64,
-    misses: u64,
-    dropped: u64,
-    invalidations: u64,
-    pub full_cycles: u64,
-}
-
-impl PeerPort {
-    /// `lines` is the capacity of slice `own`.
-    pub fn new(peers: PeerSlices, own: SliceId, ports: DuplexPorts, lines: usize) -> PeerPort {
-        PeerPort {
-            peers,
-            own,
-            ports,
-            served_last: false,
-            blocked: false,
-            retry_own: false,
-            reply_blocked: false,
-            copied: vec![0; lines.div_ceil(bits::WORD)],
-            stale: Vec::new(),
-            counts: Counts::default(),
-        }
-    }
-
-    /// Returns whether the home of a line is in the remote partition.
-    #[inline]
-    fn is_remote(&self, place: Location) -> bool {
-        !self.peers.is_home(self.own, place.channel)
-    }
-
-    /// Returns whether the peer may have a copy of the line in `slot`, and forgets it.
-    fn take_copied(&mut self, slot: Slot) -> bool {
-        let was_copied = bits::contains(&self.copied, slot.index());
-        bits::remove(&mut self.copied, slot.index());
-        was_copied
-    }
-
-    pub fn counters(&self) -> [Counter; 5] {
-        let Counts { hits, misses, dropped, invalidations, full_cycles } = self.counts;
-        let counter = |name, value| Counter { name, value };
-        [
-            counter("copy_hits", hits),
-            counter("copy_misses", misses),
-            counter("copies_dropped", dropped),
-            counter("invalidations_sent", invalidations),
-            counter("twin_queue_full_cycles", full_cycles),
-        ]
-    }
-}
 
 /// Requests of the own partition for remote lines.
 impl Slice {
@@ -315,14 +241,14 @@ impl Slice {
             && matches!(request.kind, RequestKind::Read | RequestKind::Fetch)
             && peer.peers.is_from_peer(request, peer.own)
         {
-            bits::insert(&mut peer.copied, slot.index());
+            peer.note_copied(slot);
         }
     }
 
     /// Forgets the copy of the line in `slot`, which is being replaced.
     pub(super) fn forget_copy(&mut self, slot: Slot) {
         if let Some(peer) = &mut self.peer {
-            bits::remove(&mut peer.copied, slot.index());
+            peer.take_copied(slot);
         }
     }
 

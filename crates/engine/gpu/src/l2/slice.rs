@@ -1,9 +1,9 @@
 //! One slice of the last-level cache: queue, tags, MSHRs, replies.
 
 use super::arrival::Arrivals;
-use super::fill::FillPort;
+use super::fill_port::FillPort;
 use super::mshr_states::MshrStates;
-use super::peer::PeerPort;
+use super::peer_port::PeerPort;
 use super::prefetched::Prefetched;
 use super::queue::L2Queue;
 use super::replies::Replies;

@@ -82,7 +82,7 @@ mod tests {
 
     #[test]
     fn unneeded_side_channels_are_absent() {
-        let machine = warpmem_testing::machine(&[]);
+        let machine = crate::testing::machine(&[]);
         let side = SideChannels::new(&machine, &Needs::default(), false);
         assert!(side.critical.is_none() && side.loads.is_none());
         assert!(side.merges.is_none() && side.warps.is_none());

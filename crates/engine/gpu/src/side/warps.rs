@@ -113,7 +113,7 @@ mod tests {
 
     #[test]
     fn a_type_is_known_from_its_sample_until_it_expires() {
-        let mut table = WarpTable::new(&warpmem_testing::machine(&[]), TYPES);
+        let mut table = WarpTable::new(&crate::testing::machine(&[]), TYPES);
         for read in 1..10 {
             assert_eq!(sample(&mut table, read == 5, 100), None, "read {read}");
         }
@@ -135,7 +135,7 @@ mod tests {
 
     #[test]
     fn miss_prone_warps_bypass_if_configured() {
-        let machine = warpmem_testing::machine(&[]);
+        let machine = crate::testing::machine(&[]);
         use WarpType::*;
         let all = [AllHit, MostlyHit, Balanced, MostlyMiss, AllMiss];
         let passes = |bypass| {

@@ -207,7 +207,7 @@ impl RowTally {
 mod tests {
     use super::*;
     use crate::profile::Options;
-    use warpmem_testing::machine;
+    use crate::testing::machine;
 
     #[test]
     fn evenness_by_hand() {

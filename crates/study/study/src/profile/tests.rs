@@ -1,7 +1,8 @@
 //! Profiles of hand-made traces.
 
 use super::*;
-use warpmem_testing::{Step, TestKernel, compute, load, machine, memory, store, trace};
+use crate::testing::machine;
+use warpmem_testing::{Step, TestKernel, compute, load, memory, store, trace};
 use warpmem_trace::{
     CtaBuilder, KernelInfo, Kind, OpClass, Provenance, Space, TraceWriter, WriterOptions,
 };

@@ -4,9 +4,10 @@ use super::{Rig, Started, kernel, of_stream};
 use crate::cta::DispatchError;
 use crate::cta::scheduler::CTA_SCHEDULERS;
 use crate::sm::IdleCycles;
+use crate::testing::machine;
 use warpmem_machine::Machine;
 use warpmem_sim::SmId;
-use warpmem_testing::{TestKernel, machine};
+use warpmem_testing::TestKernel;
 
 /// Builds a machine of `count` SMs of `ctas` CTAs each.
 fn sms(count: usize, ctas: u32, policy: &str, overrides: &[&str]) -> Machine {

@@ -1,6 +1,6 @@
 //! The balance of work among the regions of a machine.
 
-use crate::engine::region_units::Phase;
+use crate::engine::phase::Phase;
 
 /// Unit steps of a run, by region and phase.
 ///
@@ -32,7 +32,7 @@ impl WorkBalance {
 
 #[cfg(any(test, feature = "instrumented"))]
 impl WorkBalance {
-    pub(super) fn new(regions: usize) -> WorkBalance {
+    pub(in crate::engine) fn new(regions: usize) -> WorkBalance {
         WorkBalance { steps: vec![[0; Phase::COUNT]; regions], busiest: [0; Phase::COUNT] }
     }
 

@@ -3,8 +3,6 @@
 
 mod balance;
 mod idle_steps;
-#[cfg(any(test, feature = "instrumented"))]
-mod runs;
 
 pub use balance::WorkBalance;
 pub(super) use idle_steps::State;

@@ -1,9 +1,8 @@
 //! The counts of a machine, during a run and at its end.
 
-use super::System;
+use super::{FIRST_CYCLE, System};
 use crate::context::Recording;
 use crate::controller::Controller;
-use crate::engine::intervals::FIRST_CYCLE;
 use crate::engine::region_units::RegionUnits;
 use crate::l2::Slice;
 use crate::results::{CounterResult, IntervalCounts, KernelResult, RunResult};

@@ -295,7 +295,7 @@ mod tests {
 
     #[test]
     fn a_queue_smaller_than_the_subqueues_is_refused() {
-        let machine = warpmem_testing::machine(&["l2.queue=4"]);
+        let machine = crate::testing::machine(&["l2.queue=4"]);
         let error = super::super::L2_QUEUES.build("calrs", &machine.l2).err().unwrap();
         assert!(error.to_string().contains("`l2.queue` = 4"), "{error}");
     }

@@ -116,7 +116,7 @@ mod tests {
 
     impl QueueBench {
         pub fn new(policy: &str, overrides: &[&str]) -> QueueBench {
-            let machine = warpmem_testing::machine(overrides);
+            let machine = crate::testing::machine(overrides);
             let queue = L2_QUEUES.build(policy, &machine.l2).unwrap();
             QueueBench { queue, requests: RequestTable::default() }
         }

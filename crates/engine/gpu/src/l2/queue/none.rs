@@ -84,7 +84,7 @@ mod tests {
     fn the_entries_at_nodes_are_a_parameter() {
         let entries = |policy: &str| QueueBench::new(policy, &[]).queue.entries_at_nodes();
         assert_eq!(["none", "none(entries=3)", "fifo"].map(entries), [8, 3, 0]);
-        let machine = warpmem_testing::machine(&[]);
+        let machine = crate::testing::machine(&[]);
         assert!(L2_QUEUES.build("none(entries=65537)", &machine.l2).is_err());
     }
 }

@@ -17,6 +17,7 @@ use crate::context::Context;
 use crate::engine::Bench;
 use crate::results::SliceResult;
 use crate::side::{Sent, SideChannels};
+use crate::testing::machine;
 use std::collections::VecDeque;
 use std::ops::Range;
 use warpmem_cache::ReservationFail;
@@ -26,7 +27,6 @@ use warpmem_sim::{
     CachedLines, ChannelId, Domain, Insertion, L2Clock, L2Cycle, Location, Needs, PortId, Request,
     RequestId, RequestKind, SliceId, SmId, UnitId, WarpId,
 };
-use warpmem_testing::machine;
 
 /// Cycles from a read at the channel to its data.
 const DRAM: u64 = 50;

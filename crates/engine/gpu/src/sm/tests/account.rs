@@ -1,7 +1,8 @@
 //! Cycle accounting: every cycle of an SM has exactly one category.
 
 use super::*;
-use warpmem_testing::{barrier, compute, load, machine};
+use crate::testing::machine;
+use warpmem_testing::{barrier, compute, load};
 use warpmem_trace::OpClass::{Fp64, Integer};
 
 /// Latencies of integer and double-precision instructions, cycles.

@@ -1,7 +1,8 @@
 //! Barriers of a CTA.
 
 use super::*;
-use warpmem_testing::{barrier, barrier_arrive, barrier_of_warps, compute, load, machine, store};
+use crate::testing::machine;
+use warpmem_testing::{barrier, barrier_arrive, barrier_of_warps, compute, load, store};
 use warpmem_trace::OpClass::Integer;
 
 fn lrr() -> Machine {

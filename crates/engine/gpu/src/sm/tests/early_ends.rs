@@ -1,8 +1,9 @@
 //! Early termination: each warp ends with its current record.
 
 use super::*;
+use crate::testing::machine;
 use warpmem_testing::{barrier, barrier_arrive, barrier_of_warps, cluster_arrive, cluster_wait};
-use warpmem_testing::{compute, exit, fence, load, machine, memory};
+use warpmem_testing::{compute, exit, fence, load, memory};
 use warpmem_trace::OpClass::Integer;
 use warpmem_trace::{Mbarrier, Space};
 

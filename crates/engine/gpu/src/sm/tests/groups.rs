@@ -1,7 +1,8 @@
 //! Warp schedulers with groups or limits, on an SM.
 
 use super::*;
-use warpmem_testing::{barrier, compute, load, machine, memory};
+use crate::testing::machine;
+use warpmem_testing::{barrier, compute, load, memory};
 use warpmem_trace::OpClass::Integer;
 use warpmem_trace::{Kind, Space};
 

@@ -1,7 +1,8 @@
 //! Issue: dependences, functional units, schedulers.
 
 use super::*;
-use warpmem_testing::{compute, exit, fence, load, machine, memory, store};
+use crate::testing::machine;
+use warpmem_testing::{compute, exit, fence, load, memory, store};
 use warpmem_trace::OpClass::*;
 use warpmem_trace::{Kind, Space};
 

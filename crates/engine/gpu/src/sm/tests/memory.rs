@@ -1,8 +1,9 @@
 //! Load/store unit and L1.
 
 use super::*;
+use crate::testing::machine;
 use warpmem_cache::ReservationFail;
-use warpmem_testing::{Step, compute, exit, load, machine, memory, store};
+use warpmem_testing::{Step, compute, exit, load, memory, store};
 use warpmem_trace::OpClass::Integer;
 use warpmem_trace::{CacheOp, Kind, Space};
 

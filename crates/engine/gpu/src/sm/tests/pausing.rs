@@ -1,7 +1,8 @@
 //! Pausing: the most recently launched CTAs beyond the limit do not issue.
 
 use super::*;
-use warpmem_testing::{barrier, compute, load, machine};
+use crate::testing::machine;
+use warpmem_testing::{barrier, compute, load};
 use warpmem_trace::OpClass::Integer;
 
 /// Latency of an integer instruction, cycles.

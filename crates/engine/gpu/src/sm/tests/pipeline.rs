@@ -2,7 +2,8 @@
 //! queues.
 
 use super::*;
-use warpmem_testing::{Step, barrier, compute, exit, fence, load, machine, memory, store};
+use crate::testing::machine;
+use warpmem_testing::{Step, barrier, compute, exit, fence, load, memory, store};
 use warpmem_trace::OpClass::{Fp64, Integer, Sfu};
 use warpmem_trace::{Kind, Space};
 

@@ -1,7 +1,8 @@
 //! Inputs of a warp scheduler: view and events.
 
 use super::*;
-use warpmem_testing::{barrier, compute, exit, load, machine, memory, store};
+use crate::testing::machine;
+use warpmem_testing::{barrier, compute, exit, load, memory, store};
 use warpmem_trace::OpClass::Integer;
 use warpmem_trace::{CacheOp, Kind, Space};
 

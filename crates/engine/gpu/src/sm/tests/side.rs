@@ -2,8 +2,9 @@
 
 use super::*;
 use crate::side::SideChannels;
+use crate::testing::machine;
 use warpmem_sim::Needs;
-use warpmem_testing::{exit, load, machine, memory, store};
+use warpmem_testing::{exit, load, memory, store};
 use warpmem_trace::{CacheOp, Kind, Space};
 
 /// L1 takes one sector per cycle, and misses arrive at the stub two cycles later.

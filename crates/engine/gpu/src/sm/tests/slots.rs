@@ -1,7 +1,8 @@
 //! Allocation of warp slots to CTAs.
 
 use super::*;
-use warpmem_testing::{compute, load, machine};
+use crate::testing::machine;
+use warpmem_testing::{compute, load};
 use warpmem_trace::OpClass::Integer;
 
 /// A warp that retires a few cycles after its launch.

@@ -1,7 +1,8 @@
 //! Warp schedulers that throttle memory instructions, on an SM.
 
 use super::*;
-use warpmem_testing::{Step, barrier, compute, load, machine, store};
+use crate::testing::machine;
+use warpmem_testing::{Step, barrier, compute, load, store};
 use warpmem_trace::OpClass::{Integer, Sfu};
 
 /// Runs the CTA under a policy and checks that stepping the SM in every cycle changes nothing.

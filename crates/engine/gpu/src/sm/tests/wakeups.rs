@@ -1,8 +1,9 @@
 //! An SM requests every step in which its state changes.
 
 use super::*;
+use crate::testing::machine;
 use proptest::prelude::*;
-use warpmem_testing::{Step, barrier, compute, exit, fence, machine, memory};
+use warpmem_testing::{Step, barrier, compute, exit, fence, memory};
 use warpmem_trace::OpClass::{Fp64, Integer};
 use warpmem_trace::{CacheOp, Kind, Space};
 

@@ -188,7 +188,7 @@ fn a_fill_evicts_a_dirty_line_only_with_miss_queue_room() {
 #[test]
 fn a_resized_l1_tracks_the_owner_of_every_line() {
     let two_lines = ["l1.cache.size_bytes=256", "l1.cache.ways=2"];
-    let mut l1 = L1::new(&warpmem_testing::machine(&two_lines).l1);
+    let mut l1 = L1::new(&crate::testing::machine(&two_lines).l1);
     l1.keep_owners();
     l1.reset(1024);
     let mut requests = RequestTable::default();

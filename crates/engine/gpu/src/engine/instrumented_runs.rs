@@ -1,7 +1,7 @@
 //! Runs that measure the engine.
 
-use super::{StepCounts, WorkBalance};
-use crate::engine::run::{RunError, Simulation};
+use super::instrumented::{StepCounts, WorkBalance};
+use super::run::{RunError, Simulation};
 use crate::results::{Discard, RunResult};
 use warpmem_sim::Total;
 
