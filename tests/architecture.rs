@@ -1,4 +1,4 @@
-//! Directions of dependences: between crates, and between the top modules of each.
+//! Directions of dependences: between crates, and between the modules of each folder.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -9,13 +9,13 @@ const LAYERS: &[(&str, &str, &[&str])] = &[
     ("base", "params", &[]),
     ("base", "support", &[]),
     ("", "trace-format", &[]),
+    ("base", "testing", &["trace-format"]),
     ("engine", "sim", &["params"]),
     ("engine", "cache", &["params", "sim"]),
     ("engine", "dram", &["params", "sim", "support"]),
     ("engine", "network", &["params", "sim", "support"]),
     ("engine", "energy", &["params", "trace-format"]),
     ("engine", "machine", &["cache", "dram", "energy", "network", "params", "sim", "support"]),
-    ("base", "testing", &["machine", "trace-format"]),
     (
         "engine",
         "gpu",
@@ -130,21 +130,21 @@ fn every_crate_has_a_layer() {
     }
 }
 
-/// Top modules of a crate, and the other modules that each names.
+/// Modules of a folder, and the other modules of it that each names.
 #[derive(Default)]
 struct Modules {
     /// Path of their parent: `crate::`.
-    root: &'static str,
+    root: String,
     names: BTreeSet<String>,
-    /// Origin modules of the names exported by the crate's root.
+    /// Origin modules of the names exported by the parent.
     exports: BTreeMap<String, String>,
     knows: BTreeMap<String, BTreeSet<String>>,
 }
 
 impl Modules {
-    /// Finds the modules beside the `file` in `src` that is their root.
-    fn of(src: &Path, root: &'static str, file: &str) -> Modules {
-        let mut modules = Modules { root, ..Modules::default() };
+    /// Finds the modules in the folder `src`, whose parent has the path `root` and the source `file`.
+    fn of(src: &Path, root: &str, file: &Path) -> Modules {
+        let mut modules = Modules { root: root.to_owned(), ..Modules::default() };
         for entry in fs::read_dir(src).unwrap() {
             let name = entry.unwrap().file_name().into_string().unwrap();
             let name = name.strip_suffix(".rs").unwrap_or(&name).to_owned();
@@ -152,7 +152,7 @@ impl Modules {
                 modules.names.insert(name);
             }
         }
-        modules.read_exports(&code(&src.join(file)));
+        modules.read_exports(&code(file));
         for name in modules.names.clone() {
             for file in files(src, &name) {
                 let depth = depth(src, &file);
@@ -177,8 +177,8 @@ impl Modules {
     /// below the root.
     fn read(&mut self, name: &str, depth: usize, text: &str) {
         let to_root = "super::".repeat(depth);
-        for start in [self.root, to_root.as_str()] {
-            for (at, _) in text.match_indices(start) {
+        for start in [self.root.clone(), to_root] {
+            for (at, _) in text.match_indices(&start) {
                 let before = text[..at].chars().next_back();
                 if before.is_some_and(|c| c == ':' || c.is_alphanumeric() || c == '_') {
                     continue;
@@ -224,7 +224,7 @@ fn is_test(name: &str) -> bool {
     name.ends_with("tests") || matches!(name, "fixture" | "testing" | "snapshots")
 }
 
-/// Returns the sources of a top module, without tests.
+/// Returns the sources of a module, without tests.
 fn files(src: &Path, module: &str) -> Vec<PathBuf> {
     let mut found = vec![src.join(format!("{module}.rs"))];
     let mut folders = vec![src.join(module)];
@@ -241,6 +241,25 @@ fn files(src: &Path, module: &str) -> Vec<PathBuf> {
     }
     found.retain(|path| path.is_file() && path.extension().is_some_and(|end| end == "rs"));
     found
+}
+
+/// Returns the circles among the modules of a folder, and of each folder in it.
+fn circles(src: &Path, root: &str, file: &Path) -> Vec<String> {
+    let circle = Modules::of(src, root, file).circle();
+    let mut circles: Vec<String> = circle
+        .map(|way| format!("{}: {root}{}", src.display(), way.join(" -> ")))
+        .into_iter()
+        .collect();
+    for entry in fs::read_dir(src).unwrap() {
+        let folder = entry.unwrap().path();
+        let name = folder.file_name().unwrap().to_string_lossy().into_owned();
+        let beside = src.join(format!("{name}.rs"));
+        let file = if beside.exists() { beside } else { folder.join("mod.rs") };
+        if folder.is_dir() && !is_test(&name) && file.exists() {
+            circles.extend(self::circles(&folder, &format!("{root}{name}::"), &file));
+        }
+    }
+    circles
 }
 
 /// Returns the depth of a file below the root, in modules.
@@ -297,22 +316,19 @@ fn heads(path: &str) -> Vec<&str> {
 }
 
 #[test]
-fn no_circle_leads_through_the_modules_of_a_crate() {
-    let mut circles = Vec::new();
-    for (group, name, _) in LAYERS {
-        let modules = Modules::of(&folder(group, name).join("src"), "crate::", "lib.rs");
-        circles.extend(modules.circle().map(|way| format!("{name}: {}", way.join(" -> "))));
-    }
+fn no_circle_leads_through_the_modules_of_a_folder() {
+    let crates = LAYERS.iter().map(|(group, name, _)| folder(group, name).join("src"));
+    let mut found: Vec<String> =
+        crates.flat_map(|src| circles(&src, "crate::", &src.join("lib.rs"))).collect();
     let cli = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/cli");
-    let commands = Modules::of(&cli, "crate::cli::", "mod.rs");
-    circles.extend(commands.circle().map(|way| format!("src/cli: {}", way.join(" -> "))));
-    assert!(circles.is_empty(), "{}", circles.join("\n"));
+    found.extend(circles(&cli, "crate::cli::", &cli.join("mod.rs")));
+    assert!(found.is_empty(), "{}", found.join("\n"));
 }
 
 #[test]
 fn a_circle_would_be_found() {
     let names = ["a", "b", "c"].map(str::to_owned).into();
-    let mut modules = Modules { root: "crate::", names, ..Modules::default() };
+    let mut modules = Modules { root: "crate::".to_owned(), names, ..Modules::default() };
     modules.read_exports("pub use c::{Thing, Other};");
     modules.read("a", 1, "use crate::{Other, x::{b}}; use super::b::Name;");
     modules.read("b", 2, "fn f() { super::super::c::g() }");
