@@ -8,8 +8,8 @@ use super::files::{
 };
 use super::machines::MachineName;
 use super::query::Word;
+use crate::files::claims::Claims;
 use clap::{ArgMatches, Command};
-use warpmem::files::claims::Claims;
 
 /// Returns the files of a command line.
 pub fn of(command: &Command, matches: &ArgMatches) -> Claims {

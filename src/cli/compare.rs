@@ -10,18 +10,18 @@ use super::policies::PolicyLists;
 use super::progress::Board;
 use super::recording::RecordingOptions;
 use crate::cli::files::{InputFile, NamesFiles, OutputResults};
+use crate::files::claims::Claims;
+use crate::machine::Machine;
+use crate::record::ResultsWriter;
+use crate::slots::{Baseline, combinations, split_list};
+use crate::study::cells::{Cell, check_distinct, command, run_all};
+use crate::study::traces::NamedTrace;
 use anyhow::{Context, bail};
 use clap::ValueHint;
 use std::collections::HashSet;
 use std::num::NonZeroUsize;
 use std::path::Path;
 use std::thread::available_parallelism;
-use warpmem::files::claims::Claims;
-use warpmem::machine::Machine;
-use warpmem::record::ResultsWriter;
-use warpmem::slots::{Baseline, combinations, split_list};
-use warpmem::study::cells::{Cell, check_distinct, command, run_all};
-use warpmem::study::traces::NamedTrace;
 
 /// Replay traces under several policies and compare them with a baseline
 ///

@@ -4,9 +4,9 @@ use super::convoy;
 use super::format::Format;
 use super::output::width;
 use super::run_row::check_name;
+use crate::record::run_columns;
+use crate::slots::{Baseline, split_list};
 use std::path::Path;
-use warpmem::record::run_columns;
-use warpmem::slots::{Baseline, split_list};
 use warpmem_analysis::polars::prelude::{IntoLazy, LazyFrame, UnionArgs, concat};
 use warpmem_analysis::{
     CompareOptions, Comparison, Results, compare, relative, table_to_csv, table_to_json,

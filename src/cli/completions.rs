@@ -1,8 +1,7 @@
 //! `warpmem completions`: completion scripts for shells.
 
-use super::Cli;
 use super::output::print;
-use clap::CommandFactory;
+use super::program;
 use clap_complete::{Shell, generate};
 
 /// Print the completions of a shell
@@ -21,6 +20,8 @@ Examples:
 
 pub fn execute(args: &Args) -> anyhow::Result<()> {
     let mut script = Vec::new();
-    generate(args.shell, &mut Cli::command(), "warpmem", &mut script);
+    let mut program = program::command();
+    let name = program.get_name().to_owned();
+    generate(args.shell, &mut program, name, &mut script);
     print(&String::from_utf8(script)?)
 }

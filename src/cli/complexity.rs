@@ -2,14 +2,14 @@
 
 use super::format::{TextFormat, json};
 use super::machines::{MACHINE_HELP, MachineName};
+use crate::dram::scheduler::SCHEDULERS;
+use crate::gpu::complexity::{ComplexityError, of_arbiter, of_scheduler, shape_of};
+use crate::machine::{Machine, load};
+use crate::network::arbiter::ARBITERS;
+use crate::params::{Complexity, PolicyError, Shape};
+use crate::slots::check_policies;
 use clap::ValueHint;
 use serde_json::{Map, Value};
-use warpmem::dram::scheduler::SCHEDULERS;
-use warpmem::gpu::complexity::{ComplexityError, of_arbiter, of_scheduler, shape_of};
-use warpmem::machine::{Machine, load};
-use warpmem::network::arbiter::ARBITERS;
-use warpmem::params::{Complexity, PolicyError, Shape};
-use warpmem::slots::check_policies;
 use warpmem_support::text::aligned;
 
 /// Machine whose costs are counted.

@@ -1,22 +1,23 @@
 //! Error reports and exit statuses of failed commands.
 
 use super::output::complain;
+use crate::gpu::engine::RunError;
+use crate::import::ImportError;
+use crate::standalone::dram::StandaloneError as ChannelError;
+use crate::standalone::network::StandaloneError as NetworkError;
+use crate::study::cells::CellError;
+use crate::study::correlate::OursError;
+use crate::study::profile::ProfileError;
+use crate::study::sample::{PartsError, SampleError};
+use crate::study::suite::GenerateError;
+use crate::study::sweep::TracesError;
+use crate::workload::WorkloadError;
 use std::backtrace::{Backtrace, BacktraceStatus};
 use std::error::Error;
 use std::panic::{PanicHookInfo, UnwindSafe, catch_unwind};
 use std::process::ExitCode;
 use std::sync::{Mutex, PoisonError};
-use warpmem::gpu::engine::RunError;
-use warpmem::import::ImportError;
-use warpmem::standalone::dram::StandaloneError as ChannelError;
-use warpmem::standalone::network::StandaloneError as NetworkError;
-use warpmem::study::cells::CellError;
-use warpmem::study::correlate::OursError;
-use warpmem::study::profile::ProfileError;
-use warpmem::study::sample::{PartsError, SampleError};
-use warpmem::study::suite::GenerateError;
-use warpmem::study::sweep::TracesError;
-use warpmem::workload::WorkloadError;
+use warpmem_support::program;
 
 /// Exit status after a failure of the program itself.
 const FAILURE: u8 = 1;
@@ -91,7 +92,8 @@ fn report_panic() {
     let last = panics.pop();
     let what = last.as_ref().map_or(String::new(), |panic| format!(": {}", panic.message));
     complain(&format!(
-        "error: this is a fault of warpmem; please report it with the command and its input{what}"
+        "error: this is a fault of {}; please report it with the command and its input{what}",
+        program::name()
     ));
     for earlier in panics.iter().rev() {
         complain(&format!("  after: {}", earlier.message));

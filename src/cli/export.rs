@@ -5,9 +5,9 @@ use super::import::Watch;
 use super::interrupt::Interrupt;
 use super::output::print;
 use crate::cli::files::{InputFile, OutputFolder};
+use crate::import::{ExportOptions, ExportSummary, export_accel_sim};
 use anyhow::Context;
 use clap::{Subcommand, ValueHint, value_parser};
-use warpmem::import::{ExportOptions, ExportSummary, export_accel_sim};
 use warpmem_support::text::aligned;
 use warpmem_trace::Trace;
 

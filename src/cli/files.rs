@@ -5,14 +5,14 @@
 //! the command line before it is executed, so a command checks only the files that its inputs refer
 //! to.
 
+use crate::files::claims::Claims;
+use crate::record::is_part_of_results;
+use crate::study::suite::MANIFEST;
 use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::marker::PhantomData;
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
-use warpmem::files::claims::Claims;
-use warpmem::record::is_part_of_results;
-use warpmem::study::suite::MANIFEST;
 
 /// An option value that names files.
 pub trait NamesFiles: Clone + Send + Sync + 'static {

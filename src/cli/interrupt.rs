@@ -2,11 +2,11 @@
 
 use super::exit::Interrupted;
 use super::output::note;
+use crate::workload::Stop;
 use anyhow::Context;
 use std::process;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use warpmem::workload::Stop;
 
 /// Flag that the user requested a stop.
 #[derive(Clone, Debug)]

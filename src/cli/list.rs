@@ -3,15 +3,15 @@
 use super::complexity;
 use super::format::{self, TextFormat};
 use super::output::print;
+use crate::dram::page::PAGE_POLICIES;
+use crate::dram::standard::{Organisation, Speed, Standard};
+use crate::machine::{Timing, load, preset_names};
+use crate::network::allocator::ALLOCATORS;
+use crate::params::{PolicyInfo, nearest};
+use crate::slots::{SLOTS, Slot};
+use crate::workload::{Generator, generators};
 use serde::Serialize;
 use serde_json::{Map, Value};
-use warpmem::dram::page::PAGE_POLICIES;
-use warpmem::dram::standard::{Organisation, Speed, Standard};
-use warpmem::machine::{Timing, load, preset_names};
-use warpmem::network::allocator::ALLOCATORS;
-use warpmem::params::{PolicyInfo, nearest};
-use warpmem::slots::{SLOTS, Slot};
-use warpmem::workload::{Generator, generators};
 use warpmem_support::text::{aligned, counted};
 
 /// List machines, DRAM standards, generators and the policies of each slot

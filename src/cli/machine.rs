@@ -3,9 +3,9 @@
 use super::format::{self, Format};
 use super::machines::{MACHINE_HELP, MachineName, Overrides};
 use super::output::{print, warn};
+use crate::machine::{Machine, flatten, load, load_with_conversion, preset_listing};
 use clap::ValueHint;
 use serde_json::{Map, Value};
-use warpmem::machine::{Machine, flatten, load, load_with_conversion, preset_listing};
 use warpmem_support::text::aligned;
 
 /// Show a machine's parameters, or those in which two machines differ
@@ -160,7 +160,7 @@ mod tests {
     #[test]
     fn all_machines_have_the_same_parameters_in_the_same_order() {
         let keys = |name| flatten(&load(name, &[]).unwrap()).into_iter().map(|(key, _)| key);
-        for name in warpmem::machine::preset_names() {
+        for name in crate::machine::preset_names() {
             assert!(keys(name).eq(keys("li2015")), "{name}");
         }
     }

@@ -2,14 +2,14 @@
 
 use super::files::NamesFiles;
 use super::output::warn;
+use crate::dram::Dram;
+use crate::dram::standard::is_file;
+use crate::files::claims::{Claims, Clash};
+use crate::machine::{Machine, MachineError, load_with_conversion, preset_names};
 use clap::Args;
 use std::fmt;
 use std::ops::Deref;
 use std::path::Path;
-use warpmem::dram::Dram;
-use warpmem::dram::standard::is_file;
-use warpmem::files::claims::{Claims, Clash};
-use warpmem::machine::{Machine, MachineError, load_with_conversion, preset_names};
 
 /// Help of `--machine`, shared by the commands that take one or several.
 pub const MACHINE_HELP: &str =

@@ -1,14 +1,14 @@
 //! `warpmem man`: manual pages generated from the help of commands.
 
-use super::Cli;
 use super::output::{note, print};
+use super::program;
 use crate::cli::files::OutputFolder;
+use crate::files::staged;
 use anyhow::{Context, bail};
-use clap::{Command, CommandFactory, ValueHint};
+use clap::{Command, ValueHint};
 use clap_mangen::Man;
 use std::fs;
 use std::path::Path;
-use warpmem::files::staged;
 
 /// Print a manual page, or write those of all commands
 #[derive(clap::Args, Debug)]
@@ -28,7 +28,7 @@ Examples:
   warpmem man -o ~/.local/share/man/man1";
 
 pub fn execute(args: &Args) -> anyhow::Result<()> {
-    let mut program = Cli::command().disable_help_subcommand(true);
+    let mut program = program::command().disable_help_subcommand(true);
     // Sets the full name of every command.
     program.build();
     match &args.output {

@@ -31,6 +31,7 @@ mod network;
 mod output;
 mod plot_file;
 mod policies;
+mod program;
 mod progress;
 mod query;
 mod recording;
@@ -41,11 +42,51 @@ mod run_row;
 mod sample;
 mod sweep;
 
-use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
-
+use crate::policy::{AddError, Policy};
+use clap::{FromArgMatches, Parser, Subcommand};
 use std::env;
+use std::process::ExitCode;
 
-pub use exit::{keep_libraries_quiet, keep_panics_quiet, run};
+/// Returns the command line of Warpmem, to which a program may add policies of its own.
+///
+/// ```ignore
+/// fn main() -> ExitCode {
+///     warpmem::cli().with(warp_turns::ENTRY).run()
+/// }
+/// ```
+pub fn cli() -> CommandLine {
+    CommandLine { refused: None }
+}
+
+/// The command line of Warpmem and the policies that a program adds.
+#[derive(Debug)]
+pub struct CommandLine {
+    /// First policy that could not be added.
+    refused: Option<AddError>,
+}
+
+impl CommandLine {
+    /// Adds a policy to the built-in ones of its slot: command line, machine files, `list`, help
+    /// and errors know it by its name. If the name is taken or not valid, [`CommandLine::run`]
+    /// reports it.
+    #[must_use]
+    pub fn with(self, policy: impl Policy) -> CommandLine {
+        let refused = policy.add().err();
+        CommandLine { refused: self.refused.or(refused) }
+    }
+
+    /// Executes the command line of the process and returns its exit status. Panics are caught and
+    /// reported.
+    pub fn run(self) -> ExitCode {
+        exit::keep_panics_quiet();
+        exit::keep_libraries_quiet();
+        program::name_after_file();
+        exit::run(|| match self.refused {
+            Some(refused) => Err(refused.into()),
+            None => Cli::main(),
+        })
+    }
+}
 
 /// Trace-driven, event-driven simulator of GPU memory systems.
 ///
@@ -53,7 +94,7 @@ pub use exit::{keep_libraries_quiet, keep_panics_quiet, run};
 /// L2 and DRAM under a choice of scheduling policies, and reports the results.
 #[derive(Debug, Parser)]
 #[command(version, max_term_width = 100, after_help = AFTER_HELP)]
-pub struct Cli {
+struct Cli {
     /// Print only warnings, failures and omissions on standard error: no progress, notes or summary
     #[arg(short, long, global = true, display_order = 900)]
     quiet: bool,
@@ -121,8 +162,8 @@ commands! {
 impl Cli {
     /// Executes the command of the command line. Refuses one whose outputs would overwrite its
     /// other files.
-    pub fn main() -> anyhow::Result<()> {
-        let mut command = Cli::command();
+    fn main() -> anyhow::Result<()> {
+        let mut command = program::command();
         let parsed = command.try_get_matches_from_mut(env::args_os()).and_then(|matches| {
             let cli =
                 Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command))?;
@@ -149,6 +190,18 @@ impl Cli {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::policy::{PolicyInfo, dram};
+    use clap::CommandFactory;
+
+    #[test]
+    fn a_policy_with_a_taken_name_is_refused() {
+        let info = PolicyInfo { name: "fr-fcfs", summary: "", source: "", params: Vec::new };
+        let own = dram::Entry { info, build: |_, _| unreachable!() };
+        let refused = cli().with(own).refused.unwrap().to_string();
+        let expected =
+            "dram_scheduler `fr-fcfs` cannot be added: another dram_scheduler has this name";
+        assert_eq!(refused, expected);
+    }
 
     #[test]
     fn the_command_line_is_consistent() {

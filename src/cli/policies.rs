@@ -1,7 +1,7 @@
 //! An option per policy slot, from the registries: `--dram-scheduler fr-fcfs(row_hit_cap=4)`.
 
+use crate::slots::{Choice, Choices, List, SLOTS, Slot};
 use clap::{Arg, ArgMatches, Args, Command, Error, FromArgMatches};
-use warpmem::slots::{Choice, Choices, List, SLOTS, Slot};
 use warpmem_support::text::capitalised;
 
 /// Heading of the slot options in the help.

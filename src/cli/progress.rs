@@ -2,13 +2,13 @@
 
 use super::interrupt::Interrupt;
 use super::output::progress_target;
+use crate::gpu::engine::{Progress, ProgressReport};
+use crate::study::cells::{self, Watcher};
 use indicatif::{HumanCount, ProgressBar, ProgressState, ProgressStyle};
 use std::fmt;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::time::{Duration, Instant};
-use warpmem::gpu::engine::{Progress, ProgressReport};
-use warpmem::study::cells::{self, Watcher};
 
 /// Progress of all runs of a command; each run has its own thread.
 pub struct Board {

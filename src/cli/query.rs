@@ -2,14 +2,14 @@
 
 use super::output::{note, note_without_checksum, print, width};
 use crate::cli::files::{InputFile, NamesFiles, OutputFile};
+use crate::files::claims::Claims;
+use crate::files::{staged, text};
+use crate::params::nearest;
+use crate::record::is_part_of_results;
 use anyhow::{Context, bail};
 use clap::{ValueEnum, ValueHint};
 use std::path::Path;
 use std::{fs, io};
-use warpmem::files::claims::Claims;
-use warpmem::files::{staged, text};
-use warpmem::params::nearest;
-use warpmem::record::is_part_of_results;
 use warpmem_analysis::polars::prelude::{DataFrame, col};
 use warpmem_analysis::{
     Error, Results, table_to_csv, table_to_json, table_to_string, write_csv, write_ipc, write_json,

@@ -1,8 +1,8 @@
 //! Options that record loads, requests and intervals besides the counts of a run.
 
+use crate::gpu::results::RequestSample;
+use crate::record::Recorded;
 use std::num::NonZeroU64;
-use warpmem::gpu::results::RequestSample;
-use warpmem::record::Recorded;
 
 /// Records that a results directory contains only if they are asked for.
 #[derive(clap::Args, Debug)]

@@ -1,8 +1,8 @@
 //! Formatted row of a run.
 
+use crate::params::{did_you_mean, nearest};
+use crate::record::run_columns;
 use serde_json::{Map, Value};
-use warpmem::params::{did_you_mean, nearest};
-use warpmem::record::run_columns;
 use warpmem_support::text::aligned;
 
 /// Titles of the groups of a run's columns, each with its first column.

@@ -283,7 +283,7 @@ pub fn check_chases(machine: &Machine, name: &str) {
 #[test]
 fn a_chase_costs_the_sum_of_the_latencies_on_its_path() {
     for preset in preset_names() {
-        let names = SCHEDULERS.entries.iter().map(|scheduler| scheduler.info.name);
+        let names = SCHEDULERS.names();
         for scheduler in names.chain(["fr-fcfs(banks=stepping,picks_per_cycle=1)"]) {
             let scheduled = format!("policy.dram_scheduler={scheduler}");
             let machine = machine(preset, &[&NO_REFRESH[..], &[&scheduled]].concat());

@@ -10,7 +10,7 @@ use warpmem::machine::{Machine, preset_names};
 
 /// Returns every scheduler, and the options of FR-FCFS that change commands.
 fn schedulers() -> Vec<String> {
-    let names = SCHEDULERS.entries.iter().map(|entry| entry.info.name);
+    let names = SCHEDULERS.names();
     let options = ["page=closed", "row_hit_cap=2", "banks=stepping,picks_per_cycle=1"];
     let options = options.map(|options| format!("fr-fcfs({options})"));
     names.map(str::to_owned).chain(options).collect()

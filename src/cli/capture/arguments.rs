@@ -1,11 +1,11 @@
 //! Launch arguments on the command line.
 
 use super::Args;
+use crate::capture::{Argument, Dimensions, Plan, PlannedBuffer, PlannedLaunch};
 use crate::cli::files::NamesFiles;
 use crate::cli::files::OutputFile;
+use crate::files::claims::Claims;
 use std::path::{Path, PathBuf};
-use warpmem::capture::{Argument, Dimensions, Plan, PlannedBuffer, PlannedLaunch};
-use warpmem::files::claims::Claims;
 
 /// An argument whose buffer is written to a file.
 #[derive(Clone, Debug)]

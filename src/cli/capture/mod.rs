@@ -10,22 +10,22 @@ use super::exit::Interrupted;
 use super::format::TextFormat;
 use super::interrupt::Interrupt;
 use super::output::{note, print};
+use crate::capture::{
+    Argument, CaptureError, Captured, Dimensions, Options, Plan, PtxModule, Registers, Selection,
+    capture_module,
+};
 use crate::cli::files::{InputFile, OutputFile};
 use crate::cli::machines::MachineName;
+use crate::files::claims::{Claims, Clash};
+use crate::params::parse_whole;
+use crate::simt::Limits;
+use crate::trace::Ranges;
 use anyhow::Context;
 use clap::ValueHint;
 use std::ffi::OsString;
 use std::num::{NonZeroU64, NonZeroUsize};
 use std::path::Path;
 use std::thread::available_parallelism;
-use warpmem::capture::{
-    Argument, CaptureError, Captured, Dimensions, Options, Plan, PtxModule, Registers, Selection,
-    capture_module,
-};
-use warpmem::files::claims::{Claims, Clash};
-use warpmem::params::parse_whole;
-use warpmem::simt::Limits;
-use warpmem::trace::Ranges;
 
 pub use arguments::{Saved, command_line};
 use program::Capability;

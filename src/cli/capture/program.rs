@@ -6,15 +6,15 @@ use super::super::output::note;
 use super::super::output::print;
 use super::watch::Bar;
 use super::{Args, arguments, summary};
+use crate::capture::{
+    Program, ProgramCapture, ProgramOptions, ProgramStatus, Settings, capture_program,
+};
+use crate::device::device_of;
+use crate::machine::load;
 use anyhow::Context;
 use std::env;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use warpmem::capture::{
-    Program, ProgramCapture, ProgramOptions, ProgramStatus, Settings, capture_program,
-};
-use warpmem::device::device_of;
-use warpmem::machine::load;
 
 /// Runtime library, built beside the program.
 const RUNTIME: &str = "libwarpmem_cudart.so";

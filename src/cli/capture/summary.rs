@@ -1,9 +1,9 @@
 //! Printed summary of a capture.
 
+use crate::capture::{Captured, Launched, ProgramCapture, PtxModule};
+use crate::trace::TraceSummary;
 use indicatif::HumanCount;
 use serde_json::{Value, json};
-use warpmem::capture::{Captured, Launched, ProgramCapture, PtxModule};
-use warpmem::trace::TraceSummary;
 use warpmem_support::text::{aligned, counted, shortened};
 
 use super::super::format::TextFormat;

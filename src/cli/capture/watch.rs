@@ -2,10 +2,10 @@
 
 use super::super::interrupt::Interrupt;
 use super::super::progress::bar;
+use crate::capture::Observer;
 use indicatif::{HumanCount, ProgressBar};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
-use warpmem::capture::Observer;
 
 /// A progress bar over the CTAs of a launch.
 pub struct Bar {

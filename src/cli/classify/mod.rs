@@ -11,18 +11,18 @@ use super::output::{note, print};
 use super::policies::PolicyOptions;
 use super::progress::Board;
 use crate::cli::files::{InputFile, OutputFile};
+use crate::files::claims::Claims;
+use crate::files::staged;
+use crate::gpu::results::{Discard, RunResult};
+use crate::machine::Machine;
+use crate::record::request_convoy;
+use crate::study::cells::{Cell, side_by_side};
+use crate::study::classify::{Classified, RUNS, cells, classified, columns, machines};
+use crate::study::traces::NamedTrace;
 use clap::ValueHint;
 use std::fs;
 use std::num::NonZeroUsize;
 use std::thread::available_parallelism;
-use warpmem::files::claims::Claims;
-use warpmem::files::staged;
-use warpmem::gpu::results::{Discard, RunResult};
-use warpmem::machine::Machine;
-use warpmem::record::request_convoy;
-use warpmem::study::cells::{Cell, side_by_side};
-use warpmem::study::classify::{Classified, RUNS, cells, classified, columns, machines};
-use warpmem::study::traces::NamedTrace;
 
 /// Classify traces by the workload classes of the papers
 ///

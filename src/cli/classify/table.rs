@@ -1,7 +1,7 @@
 //! Classes as a table.
 
 use super::super::run_row::shown;
-use warpmem::study::classify::{Classified, Ideal};
+use crate::study::classify::{Classified, Ideal};
 use warpmem_support::text::aligned;
 
 /// A column: its heading, in three lines, and its cells.

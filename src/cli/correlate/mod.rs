@@ -13,12 +13,12 @@ use super::output::{complain, note, print};
 use super::plot_file;
 use crate::cli::files::{InputFile, InputResults, OutputFile, OutputTraces};
 use crate::cli::machines::MachineName;
+use crate::files::staged;
+use crate::slots::List;
+use crate::study::correlate::{self, Reference, Skipped, choose, object, rows};
 use clap::ValueHint;
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::Path;
-use warpmem::files::staged;
-use warpmem::slots::List;
-use warpmem::study::correlate::{self, Reference, Skipped, choose, object, rows};
 
 /// Run the traces of a reference simulator's results and print the differences
 ///

@@ -6,15 +6,15 @@ use crate::cli::exit::Interrupted;
 use crate::cli::interrupt::Interrupt;
 use crate::cli::output::note;
 use crate::cli::progress::Board;
+use crate::study::cells::Watcher as _;
+use crate::study::correlate::{
+    Comparison, Figures, OursError, Planned, Skipped, kernels_of, over_orders, run,
+};
+use crate::study::traces::NamedTrace;
 use anyhow::Context;
 use rayon::prelude::*;
 use std::num::NonZeroUsize;
 use std::thread::available_parallelism;
-use warpmem::study::cells::Watcher as _;
-use warpmem::study::correlate::{
-    Comparison, Figures, OursError, Planned, Skipped, kernels_of, over_orders, run,
-};
-use warpmem::study::traces::NamedTrace;
 
 /// Outcome of the runs.
 pub struct Outcome {

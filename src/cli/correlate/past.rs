@@ -2,10 +2,10 @@
 
 use super::ours::Outcome;
 use crate::cli::output::note_without_checksum;
+use crate::study::correlate::{Past, Planned, Skipped};
 use anyhow::Context;
 use serde_json::{Map, Value};
 use std::path::Path;
-use warpmem::study::correlate::{Past, Planned, Skipped};
 use warpmem_analysis::polars::prelude::LazyFrame;
 use warpmem_analysis::{Results, table_to_json};
 

@@ -1,6 +1,6 @@
 //! Chart of both sides' cycles: a point for each run, on logarithmic axes.
 
-use warpmem::study::correlate::Comparison;
+use crate::study::correlate::Comparison;
 use warpmem_analysis::polars::df;
 use warpmem_chart::{Axis, Chart, Scatter};
 

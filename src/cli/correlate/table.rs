@@ -1,6 +1,6 @@
 //! Comparison as text.
 
-use warpmem::study::correlate::{
+use crate::study::correlate::{
     Compared, Comparison, FEW_ACTIVATIONS, KernelFigures, METRICS, Metric, Range, Unit, Worst,
     cycle_summary, groups, kernel_summary, metric, metric_summary, pairs, speed,
 };
@@ -332,7 +332,7 @@ fn pair_table(runs: &[Comparison]) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use warpmem::study::correlate::{CacheFigures, FIFO, FR_FCFS, Figures};
+    use crate::study::correlate::{CacheFigures, FIFO, FR_FCFS, Figures};
 
     fn run(trace: &str, machine: &str, scheduler: &str, ours: u64, reference: u64) -> Comparison {
         let figures = |cycles, misses, activations| Figures {

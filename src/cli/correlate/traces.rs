@@ -2,6 +2,10 @@
 
 use super::super::import::Watch;
 use super::super::interrupt::Interrupt;
+use crate::import::{ImportError, ImportOptions, import_accel_sim};
+use crate::record::ENGINE_VERSION;
+use crate::study::correlate::Planned;
+use crate::study::traces::NamedTrace;
 use anyhow::Context;
 use std::collections::HashMap;
 use std::collections::hash_map::{DefaultHasher, Entry};
@@ -9,10 +13,6 @@ use std::hash::{Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 use tempfile::TempDir;
-use warpmem::import::{ImportError, ImportOptions, import_accel_sim};
-use warpmem::record::ENGINE_VERSION;
-use warpmem::study::correlate::Planned;
-use warpmem::study::traces::NamedTrace;
 use warpmem_trace::Trace;
 
 /// Finds traces, and imports each once.

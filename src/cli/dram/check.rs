@@ -5,15 +5,15 @@ use super::super::format::{self, TextFormat};
 use super::super::machines::{MACHINE_HELP, MachineName};
 use super::super::output::{note, print};
 use crate::cli::files::InputFile;
+use crate::dram::Dram;
+use crate::dram::checker::{Checker, POSTPONED_REFRESHES, Violation};
+use crate::dram::standard::Standard;
+use crate::machine::{Machine, MachineError, load_channels};
+use crate::record::command_log::{CommandLogReader, LoggedCommand};
 use anyhow::Context;
 use clap::ValueHint;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
-use warpmem::dram::Dram;
-use warpmem::dram::checker::{Checker, POSTPONED_REFRESHES, Violation};
-use warpmem::dram::standard::Standard;
-use warpmem::machine::{Machine, MachineError, load_channels};
-use warpmem::record::command_log::{CommandLogReader, LoggedCommand};
 use warpmem_support::text::aligned;
 
 /// Check a command log against the rules of its standard

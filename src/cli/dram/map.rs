@@ -3,10 +3,10 @@
 use super::super::format::{self, TextFormat};
 use super::super::machines::{MACHINE_HELP, MachineName, Overrides};
 use super::super::output::print;
+use crate::machine::Machine;
+use crate::sim::{AddressMap, BankId, ChannelId, IndexHash, Location, RowId};
 use clap::ValueHint;
 use serde_json::{Map, Value, json};
-use warpmem::machine::Machine;
-use warpmem::sim::{AddressMap, BankId, ChannelId, IndexHash, Location, RowId};
 use warpmem_support::text::aligned;
 
 /// Explain the location of addresses, the bits that select it, and the effect of hashes

@@ -3,8 +3,8 @@
 use super::super::format::{self, Format};
 use super::super::output::width;
 use super::super::run_row::shown;
+use crate::standalone::dram::{Outcome, Row, columns, rows};
 use serde_json::{Map, Value};
-use warpmem::standalone::dram::{Outcome, Row, columns, rows};
 use warpmem_support::text::aligned;
 
 /// Formats the results of one stream under several schedulers.

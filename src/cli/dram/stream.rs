@@ -7,6 +7,12 @@ use super::super::output::{note, print, warn};
 use super::super::progress::bar;
 use super::rows;
 use crate::cli::files::{InputFile, OutputFile};
+use crate::dram::{CommandSink, Dram};
+use crate::record::command_log::CommandLogWriter;
+use crate::slots::{List, Slot};
+use crate::standalone::dram::{
+    Device, Mix, Origin, Outcome, Pattern, RateText, Sources, StandaloneError, Stream, run_with_log,
+};
 use anyhow::{Context, bail};
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{ArgGroup, ValueHint};
@@ -16,12 +22,6 @@ use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::thread::available_parallelism;
 use std::time::Instant;
-use warpmem::dram::{CommandSink, Dram};
-use warpmem::record::command_log::CommandLogWriter;
-use warpmem::slots::{List, Slot};
-use warpmem::standalone::dram::{
-    Device, Mix, Origin, Outcome, Pattern, RateText, Sources, StandaloneError, Stream, run_with_log,
-};
 
 #[derive(clap::Args, Debug)]
 #[command(group = ArgGroup::new("origin").args(["stream", "trace"]).required(true))]

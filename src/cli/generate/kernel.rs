@@ -4,15 +4,15 @@ use super::super::interrupt::Interrupt;
 use super::super::output::note;
 use super::super::progress::{bar, style};
 use crate::cli::files::{InputFile, OutputFile};
+use crate::params::parse_whole;
+use crate::trace::Ranges;
+use crate::workload::{Generated, Generator, Parameter, Progress, Request};
 use anyhow::Context;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Command, ValueHint, value_parser};
 use indicatif::HumanCount;
 use std::ops::ControlFlow;
 use std::time::Duration;
-use warpmem::params::parse_whole;
-use warpmem::trace::Ranges;
-use warpmem::workload::{Generated, Generator, Parameter, Progress, Request};
 use warpmem_support::text::capitalised;
 
 /// A kernel and its options.

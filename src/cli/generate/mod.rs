@@ -5,10 +5,10 @@ pub mod suite;
 
 use super::list;
 use super::output::print;
+use crate::workload;
+use crate::workload::generators;
 use clap::error::ErrorKind;
 use clap::{ArgMatches, Command, Error, FromArgMatches, Subcommand};
-use warpmem::workload;
-use warpmem::workload::generators;
 
 /// Run a kernel on generated data and write the trace
 #[derive(clap::Args, Debug)]

@@ -4,14 +4,14 @@ use super::super::interrupt::Interrupt;
 use super::super::output::{note, print};
 use super::super::progress::bar;
 use crate::cli::files::{InputFile, OutputTraces};
+use crate::study::suite::{GenerateError, Generation, MANIFEST, Planned, Suite, Watcher};
+use crate::workload::{Progress, Stop};
 use clap::{Args as _, Command, ValueHint};
 use indicatif::{HumanBytes, HumanCount, ProgressBar};
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::{Duration, Instant};
-use warpmem::study::suite::{GenerateError, Generation, MANIFEST, Planned, Suite, Watcher};
-use warpmem::workload::{Progress, Stop};
 use warpmem_support::text::aligned;
 use warpmem_trace::TraceSummary;
 

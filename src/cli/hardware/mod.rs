@@ -8,20 +8,20 @@ use super::format::{self, Format};
 use super::interrupt::Interrupt;
 use super::output::{complain, note, print};
 use super::progress::bar;
+use crate::capture::Plan;
 use crate::cli::files::{InputFile, OutputFile};
+use crate::files::claims::Claims;
+use crate::files::staged;
+use crate::hardware::{
+    DEFAULT_DRIVER, Gpu, HardwareError, MEASUREMENTS, Measured, Measurement, Observer, Parameters,
+    ResultsFile, Session, Work, measurement,
+};
+use crate::slots::List;
 use anyhow::{Context, bail};
 use clap::ValueHint;
 use indicatif::ProgressBar;
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
-use warpmem::capture::Plan;
-use warpmem::files::claims::Claims;
-use warpmem::files::staged;
-use warpmem::hardware::{
-    DEFAULT_DRIVER, Gpu, HardwareError, MEASUREMENTS, Measured, Measurement, Observer, Parameters,
-    ResultsFile, Session, Work, measurement,
-};
-use warpmem::slots::List;
 
 /// Measure latencies, bandwidths and kernels on an NVIDIA GPU
 ///

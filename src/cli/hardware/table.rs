@@ -1,7 +1,7 @@
 //! Measurements as a printed table and as rows.
 
+use crate::hardware::{DeviceInfo, MEASUREMENTS, Measured, MeasuredFigure, ResultsFile};
 use serde_json::{Map, Value, json};
-use warpmem::hardware::{DeviceInfo, MEASUREMENTS, Measured, MeasuredFigure, ResultsFile};
 use warpmem_support::text::aligned;
 
 /// Lists the built-in measurements, one per line.

@@ -3,12 +3,12 @@
 use super::parse_kernels;
 use crate::cli::files::{InputFile, OutputFile};
 use crate::cli::format::TextFormat;
+use crate::import::{
+    EmptyMasks, ImportError, ImportOptions, ImportSummary, Progress, import_accel_sim,
+};
 use clap::{ValueEnum, ValueHint};
 use std::num::NonZeroUsize;
 use std::ops::RangeInclusive;
-use warpmem::import::{
-    EmptyMasks, ImportError, ImportOptions, ImportSummary, Progress, import_accel_sim,
-};
 
 #[derive(clap::Args, Debug)]
 #[command(after_help = AFTER_HELP)]

@@ -1,7 +1,7 @@
 //! Options that supply values missing from an input.
 
+use crate::import;
 use clap::value_parser;
-use warpmem::import;
 
 #[derive(clap::Args, Debug)]
 #[command(next_help_heading = "Values missing from the input")]

@@ -4,9 +4,9 @@ use super::assumptions::Assumptions;
 use super::parse_kernels;
 use crate::cli::files::{InputFile, OutputFile};
 use crate::cli::format::TextFormat;
+use crate::import::{ImportError, ImportSummary, MemTraceOptions, Progress, import_mem_trace};
 use clap::ValueHint;
 use std::ops::RangeInclusive;
-use warpmem::import::{ImportError, ImportSummary, MemTraceOptions, Progress, import_mem_trace};
 use warpmem_trace::WriterOptions;
 
 #[derive(clap::Args, Debug)]

@@ -10,11 +10,11 @@ use super::format::TextFormat;
 use super::interrupt::Interrupt;
 use super::output::print;
 use super::progress::bar;
+use crate::import::{Progress, import_csv, import_jsonl, import_parquet};
 use anyhow::Context;
 use clap::Subcommand;
 use indicatif::ProgressBar;
 use std::ops::RangeInclusive;
-use warpmem::import::{Progress, import_csv, import_jsonl, import_parquet};
 
 /// Convert a captured trace of another tool to a .wmt file
 #[derive(clap::Args, Debug)]

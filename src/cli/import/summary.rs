@@ -1,8 +1,8 @@
 //! The summary of an import as text.
 
+use crate::import::{ImportSummary, KernelCounts};
 use std::collections::BTreeMap;
 use std::fmt::Display;
-use warpmem::import::{ImportSummary, KernelCounts};
 use warpmem_support::text::aligned;
 
 pub fn text(summary: &ImportSummary) -> String {

@@ -3,9 +3,9 @@
 use super::assumptions::Assumptions;
 use crate::cli::files::{InputFile, OutputFile};
 use crate::cli::format::TextFormat;
+use crate::import::{ImportError, ImportSummary, Progress, TableOptions};
 use clap::ValueHint;
 use std::path::Path;
-use warpmem::import::{ImportError, ImportSummary, Progress, TableOptions};
 use warpmem_trace::WriterOptions;
 
 #[derive(clap::Args, Debug)]

@@ -1,9 +1,9 @@
 //! The index of a trace as text.
 
 use super::text::{kernel as label, words};
+use crate::study::traces::NamedTrace;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use warpmem::study::traces::NamedTrace;
 use warpmem_support::text::aligned;
 use warpmem_trace::{Header, Kernel, Kind, KindCount, OpClass, Space};
 

@@ -12,12 +12,12 @@ use super::output::print;
 use super::plot_file;
 use super::progress::bar;
 use crate::cli::files::{InputFile, OutputFile};
+use crate::files::staged;
+use crate::study::profile::{Options, Profile, Progress};
+use crate::study::traces::NamedTrace;
 use clap::ValueHint;
 use serde_json::json;
 use std::ops::ControlFlow;
-use warpmem::files::staged;
-use warpmem::study::profile::{Options, Profile, Progress};
-use warpmem::study::traces::NamedTrace;
 use warpmem_trace::Kernel;
 
 /// Describe a trace: its origin, its contents, and its memory accesses
@@ -100,8 +100,7 @@ fn read(args: &Args, trace: &NamedTrace) -> anyhow::Result<Profile> {
         bar.set_position(read.records);
         if interrupt.is_asked() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     };
-    let profile =
-        warpmem::study::profile::profile(&trace.trace, &machine, &options, &mut progress)?;
+    let profile = crate::study::profile::profile(&trace.trace, &machine, &options, &mut progress)?;
     bar.finish_and_clear();
     Ok(profile)
 }

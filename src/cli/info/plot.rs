@@ -2,8 +2,8 @@
 
 use super::profile::{in_ranges, name};
 use super::text::{cut, size};
+use crate::study::profile::{InstructionKind, Profile, Reuse, SharedBin};
 use std::iter::once;
-use warpmem::study::profile::{InstructionKind, Profile, Reuse, SharedBin};
 use warpmem_analysis::polars::df;
 use warpmem_chart::{Axis, Bars, Chart, Lines, Sheet};
 
@@ -190,7 +190,7 @@ fn channels(profile: &Profile) -> anyhow::Result<Chart> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use warpmem::study::profile::ReuseBin;
+    use crate::study::profile::ReuseBin;
 
     #[test]
     fn numbers_of_lines_are_short() {

@@ -1,11 +1,11 @@
 //! A profile as text.
 
 use super::text::{bytes, column, count, cut, number, percent, percent_of, size, whole, words};
-use std::iter::once;
-use warpmem::study::profile::{
+use crate::study::profile::{
     Access, Bin, ChannelSpread, Divergence, Estimate, Evenness, Footprint, InstructionKind, Part,
     Profile, Reuse, ReuseBin, SharedBin, Sharing,
 };
+use std::iter::once;
 use warpmem_support::text::aligned;
 
 /// Maximum number of kernels in the columns of the instruction mix.
@@ -465,15 +465,15 @@ fn dependences(parts: &[(String, &Part)]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::study::profile::{Options, profile};
     use std::ops::ControlFlow;
     use std::path::Path;
-    use warpmem::study::profile::{Options, profile};
     use warpmem_trace::Trace;
 
     #[test]
     fn what_comes_of_a_sample_says_so() {
         let trace = Trace::open(Path::new("sample-traces/gather.wmt")).unwrap();
-        let machine = warpmem::machine::load("li2015", &[]).unwrap();
+        let machine = crate::machine::load("li2015", &[]).unwrap();
         let with = |limit| {
             let options =
                 Options { footprint_limit: limit, reuse_limit: limit, ..Options::default() };

@@ -10,16 +10,16 @@ use super::machines::{MACHINE_HELP, MachineName, Overrides};
 use super::output::{note, print};
 use super::plot_file;
 use crate::cli::files::OutputFile;
+use crate::files::staged;
+use crate::machine::{Machine, MachineError};
+use crate::slots::{List, Slot};
+use crate::standalone::network::{Curve, PATTERNS, Setup, StandaloneError, Window};
 use anyhow::Context;
 use clap::ValueHint;
 use loads::Loads;
 use run::Plan;
 use std::num::NonZeroUsize;
 use std::thread::available_parallelism;
-use warpmem::files::staged;
-use warpmem::machine::{Machine, MachineError};
-use warpmem::slots::{List, Slot};
-use warpmem::standalone::network::{Curve, PATTERNS, Setup, StandaloneError, Window};
 
 /// Drive a stand-alone network with synthetic traffic, and print its latency against load
 ///

@@ -1,7 +1,7 @@
 //! Chart of latency against load, with a line for each network.
 
 use super::rows::names;
-use warpmem::standalone::network::Point;
+use crate::standalone::network::Point;
 use warpmem_analysis::polars::df;
 use warpmem_chart::{Axis, Chart, Lines};
 

@@ -2,8 +2,8 @@
 
 use super::super::format::{self, Format};
 use super::super::run_row::shown;
+use crate::standalone::network::{Point, columns, summary};
 use serde_json::{Map, Value};
-use warpmem::standalone::network::{Point, columns, summary};
 use warpmem_support::text::aligned;
 
 /// Formats the points of each curve.

@@ -2,13 +2,13 @@
 
 use super::super::interrupt::Interrupt;
 use super::super::progress::bar;
+use crate::standalone::network::{Curve, Point, StandaloneError};
 use indicatif::{HumanCount, ProgressBar};
 use rayon::prelude::*;
 use std::ops::ControlFlow;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicU64, AtomicUsize};
 use std::time::Instant;
-use warpmem::standalone::network::{Curve, Point, StandaloneError};
 
 /// Loads of every curve.
 pub struct Plan {

@@ -3,10 +3,10 @@
 use super::runs::Place;
 use super::{Args, Printed, programs};
 use crate::cli::output::note;
+use crate::machine::load;
+use crate::study::reproduce::Paper;
+use crate::study::traces::NamedTrace;
 use anyhow::Context;
-use warpmem::machine::load;
-use warpmem::study::reproduce::Paper;
-use warpmem::study::traces::NamedTrace;
 use warpmem_analysis::{Results, table_to_csv, table_to_json, table_to_string};
 use warpmem_report::Table;
 use warpmem_report::markdown::rows;

@@ -3,9 +3,9 @@
 use super::Args;
 use super::runs::Place;
 use crate::cli::output::note;
+use crate::study::reproduce::{NamedProgram, Paper, Size, library};
+use crate::study::traces::NamedTrace;
 use std::path::Path;
-use warpmem::study::reproduce::{NamedProgram, Paper, Size, library};
-use warpmem::study::traces::NamedTrace;
 use warpmem_support::text::aligned;
 
 /// Opens the programs of `paper` in `folder`; on request, generated workloads replace missing ones.

@@ -4,11 +4,11 @@ use crate::cli::exit::Interrupted;
 use crate::cli::generate::suite::generate;
 use crate::cli::interrupt::Interrupt;
 use crate::cli::sweep::execute::{Options, complete, run_on};
+use crate::study::reproduce::{Factorial, Paper};
+use crate::study::suite::{Generation, Planned as Workload};
+use crate::study::sweep::{Plan, generated};
+use crate::study::traces::NamedTrace;
 use std::path::{Path, PathBuf};
-use warpmem::study::reproduce::{Factorial, Paper};
-use warpmem::study::suite::{Generation, Planned as Workload};
-use warpmem::study::sweep::{Plan, generated};
-use warpmem::study::traces::NamedTrace;
 use warpmem_reproduce::{Planned, factorial_plan, plan};
 
 /// Options of the runs.

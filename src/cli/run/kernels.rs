@@ -1,8 +1,8 @@
 //! Kernels of a run, one per line.
 
 use super::numbers::{Numbers, STALLS, percent};
+use crate::machine::Machine;
 use serde_json::{Map, Value};
-use warpmem::machine::Machine;
 use warpmem_support::text::aligned;
 
 const HEAD: [&str; 10] = [
@@ -76,8 +76,8 @@ impl Kernel<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::machine::load;
     use serde_json::json;
-    use warpmem::machine::load;
 
     #[test]
     fn each_kernel_has_a_line_and_uncounted_values_are_dashes() {

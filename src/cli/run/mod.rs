@@ -15,17 +15,17 @@ use crate::cli::policies::PolicyOptions;
 use crate::cli::progress::Board;
 use crate::cli::recording::RecordingOptions;
 use crate::cli::run_row;
+use crate::gpu::results::RunResult;
+use crate::machine::Machine;
+use crate::record::command_log::CommandLogWriter;
+use crate::record::{ResultsWriter, RunOutputs, kernel_rows_json, request_convoy, run_row_json};
+use crate::study::cells::{Cell, command};
+use crate::study::traces::NamedTrace;
 use clap::ValueHint;
 use serde_json::{Map, Value};
 use std::num::NonZeroUsize;
 use std::thread::available_parallelism;
 use timeline::TimelineOptions;
-use warpmem::gpu::results::RunResult;
-use warpmem::machine::Machine;
-use warpmem::record::command_log::CommandLogWriter;
-use warpmem::record::{ResultsWriter, RunOutputs, kernel_rows_json, request_convoy, run_row_json};
-use warpmem::study::cells::{Cell, command};
-use warpmem::study::traces::NamedTrace;
 
 /// Replay a trace on a machine and print the results
 #[derive(clap::Args, Debug)]

@@ -1,8 +1,8 @@
 //! Ten-line summary of a run, with an eleventh line for GPU energy if known.
 
 use super::numbers::{Numbers, STALLS, percent};
+use crate::machine::Machine;
 use serde_json::{Map, Value};
-use warpmem::machine::Machine;
 use warpmem_support::text::aligned;
 
 /// Descriptions of [`STALLS`].
@@ -126,8 +126,8 @@ impl Run<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::machine::load;
     use serde_json::json;
-    use warpmem::machine::load;
 
     fn row(values: &Value) -> Map<String, Value> {
         values.as_object().unwrap().clone()

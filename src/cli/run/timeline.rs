@@ -2,6 +2,11 @@
 
 use crate::cli::files::OutputFile;
 use crate::cli::output::note;
+use crate::files::staged;
+use crate::gpu::results::RequestSample;
+use crate::machine::Machine;
+use crate::record::Recorded;
+use crate::record::timeline::{Options, Timeline, Window, Written};
 use anyhow::bail;
 use clap::ValueHint;
 use flate2::Compression;
@@ -11,11 +16,6 @@ use std::fs::File;
 use std::io::BufWriter;
 use std::num::{NonZeroU64, NonZeroUsize};
 use std::path::{Path, PathBuf};
-use warpmem::files::staged;
-use warpmem::gpu::results::RequestSample;
-use warpmem::machine::Machine;
-use warpmem::record::Recorded;
-use warpmem::record::timeline::{Options, Timeline, Window, Written};
 
 #[derive(clap::Args, Debug)]
 #[command(next_help_heading = "Timeline (described in docs/reports.md)")]

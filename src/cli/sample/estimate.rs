@@ -12,6 +12,15 @@ use crate::cli::machines::{MACHINE_HELP, MachineName, Overrides};
 use crate::cli::output::{note, print};
 use crate::cli::policies::PolicyOptions;
 use crate::cli::progress::Board;
+use crate::gpu::results::{Discard, RunResult};
+use crate::record::RunKey;
+use crate::slots::SLOTS;
+use crate::study::cells::{Cell, CellError, command, side_by_side};
+use crate::study::sample::{
+    Census, Estimate, MetricEstimate, NoInterval, Part, Plan, Samples, Size, Unfilled, measured,
+    metric_estimates, whole_kernels, write_parts,
+};
+use crate::study::traces::NamedTrace;
 use anyhow::Context;
 use clap::ValueHint;
 use clap::builder::RangedU64ValueParser;
@@ -19,15 +28,6 @@ use serde_json::{Map, Value};
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::thread::available_parallelism;
-use warpmem::gpu::results::{Discard, RunResult};
-use warpmem::record::RunKey;
-use warpmem::slots::SLOTS;
-use warpmem::study::cells::{Cell, CellError, command, side_by_side};
-use warpmem::study::sample::{
-    Census, Estimate, MetricEstimate, NoInterval, Part, Plan, Samples, Size, Unfilled, measured,
-    metric_estimates, whole_kernels, write_parts,
-};
-use warpmem::study::traces::NamedTrace;
 use warpmem_support::text::aligned;
 
 /// Simulate independent samples of a trace and estimate the results of the whole

@@ -9,14 +9,14 @@ use super::interrupt::Interrupt;
 use super::output::{note, print};
 use super::progress::bar;
 use crate::cli::files::{InputFile, OutputFile};
+use crate::study::sample::{Census, Plan, Progress, ProgressCallback, estimates, write};
+use crate::workload::shell::quoted;
 use anyhow::Context;
 use clap::{Subcommand, ValueHint};
 use indicatif::{HumanCount, ProgressBar};
 use options::{PartOptions, SizeOptions};
 use std::ops::ControlFlow;
 use std::path::Path;
-use warpmem::study::sample::{Census, Plan, Progress, ProgressCallback, estimates, write};
-use warpmem::workload::shell::quoted;
 use warpmem_trace::{Provenance, Trace, TraceSummary, WriterOptions};
 
 /// Take a part of a trace: kernels and CTAs by number, or a random sample with its error

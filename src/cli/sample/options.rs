@@ -1,11 +1,11 @@
 //! Options that select a part of a trace, and the size of the sample.
 
+use crate::study::sample::{Design, Selection, Size};
+use crate::trace::Ranges;
+use crate::workload::shell::quoted;
 use anyhow::bail;
 use clap::Args;
 use clap::builder::RangedU64ValueParser;
-use warpmem::study::sample::{Design, Selection, Size};
-use warpmem::trace::Ranges;
-use warpmem::workload::shell::quoted;
 
 /// Which kernels and CTAs to select.
 #[derive(Args, Clone, Debug)]

@@ -1,8 +1,8 @@
 //! A sample and its estimates, as text and as rows.
 
 use crate::cli::run_row::shown;
+use crate::study::sample::{Estimate, Part, QuantityEstimate};
 use serde_json::{Value, json};
-use warpmem::study::sample::{Estimate, Part, QuantityEstimate};
 use warpmem_support::text::aligned;
 use warpmem_trace::{Trace, TraceSummary};
 

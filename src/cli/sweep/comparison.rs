@@ -2,9 +2,9 @@
 
 use crate::cli::comparison::{comparison, text};
 use crate::cli::format::Format;
+use crate::slots::Baseline;
+use crate::study::sweep::Baselines;
 use std::path::Path;
-use warpmem::slots::Baseline;
-use warpmem::study::sweep::Baselines;
 use warpmem_analysis::Results;
 use warpmem_analysis::polars::prelude::{col, lit};
 

@@ -7,13 +7,13 @@ use crate::cli::format::Format;
 use crate::cli::generate::suite::generate;
 use crate::cli::interrupt::Interrupt;
 use crate::cli::output::{complain, note, warn};
-use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
-use warpmem::machine::Machine;
-use warpmem::study::sweep::{
+use crate::machine::Machine;
+use crate::study::sweep::{
     Expansion, Outcome, Plan, Shard, Started, Sweep, TracesError, expand, listed, open,
 };
-use warpmem::study::traces::NamedTrace;
+use crate::study::traces::NamedTrace;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 
 /// Options of a sweep.
 #[derive(Clone, Debug)]
@@ -189,9 +189,9 @@ fn before(started: &Started<'_>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use warpmem::gpu::engine::RunError;
-    use warpmem::study::cells::{CellError, FailedCell};
-    use warpmem::study::sweep::{Baselines, Failure};
+    use crate::gpu::engine::RunError;
+    use crate::study::cells::{CellError, FailedCell};
+    use crate::study::sweep::{Baselines, Failure};
 
     fn outcome(errors: impl IntoIterator<Item = CellError>) -> Outcome {
         let failure = |error| Failure { label: "a on li2015".to_owned(), error };

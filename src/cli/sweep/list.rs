@@ -1,9 +1,9 @@
 //! The cells of a plan as a list, for `--dry-run`.
 
 use super::super::format::{Format, csv, json};
+use crate::study::sweep::Listed;
 use indicatif::HumanCount;
 use serde_json::{Map, Value};
-use warpmem::study::sweep::Listed;
 use warpmem_support::text::aligned;
 
 fn row(listed: &Listed<'_, '_>) -> Map<String, Value> {

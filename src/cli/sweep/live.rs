@@ -4,13 +4,13 @@
 use super::super::interrupt::Interrupt;
 use super::super::output::progress_target;
 use super::super::progress::{Board, Watch, style};
+use crate::gpu::engine::{Progress, ProgressReport};
+use crate::gpu::results::RunResult;
+use crate::study::cells::{Watch as _, Watcher as _};
+use crate::study::sweep::{Planned, Watcher};
 use indicatif::{HumanCount, MultiProgress, ProgressBar};
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use warpmem::gpu::engine::{Progress, ProgressReport};
-use warpmem::gpu::results::RunResult;
-use warpmem::study::cells::{Watch as _, Watcher as _};
-use warpmem::study::sweep::{Planned, Watcher};
 use warpmem_support::text::printable_cell;
 
 /// Number of results shown at a time.

@@ -12,11 +12,11 @@ use super::format::Format;
 use super::interrupt::Interrupt;
 use super::output::{note, print};
 use crate::cli::files::{InputFile, OutputResults, OutputTraces};
+use crate::study::sweep::{Outcome, Plan, Shard};
 use clap::ValueHint;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::thread::available_parallelism;
-use warpmem::study::sweep::{Outcome, Plan, Shard};
 
 /// Run the cells of a plan that have no results yet
 ///

@@ -293,10 +293,10 @@ mod tests {
     const INFO: PolicyInfo =
         PolicyInfo { name: "all", summary: "", source: "", params: All::params };
 
-    static REGISTRY: Registry<All, ()> = Registry {
-        slot: "slot",
-        entries: &[crate::Entry { info: INFO, build: |(), params| Ok(Box::new(params.read())) }],
-    };
+    static REGISTRY: Registry<All, ()> = Registry::new(
+        "slot",
+        &[crate::Entry { info: INFO, build: |(), params| Ok(Box::new(params.read())) }],
+    );
 
     fn build(text: &str) -> Result<All, String> {
         REGISTRY.build(text, &()).map(|all| *all).map_err(|error| error.to_string())

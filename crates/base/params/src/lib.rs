@@ -24,7 +24,7 @@ pub use parameter::{
     empty_section,
 };
 pub use registry::{
-    Chosen, Entry, PolicyError, PolicyInfo, Registry, did_you_mean, nearest, policy_name,
+    AddError, Chosen, Entry, PolicyError, PolicyInfo, Registry, did_you_mean, nearest, policy_name,
 };
 pub use rule::{Invalid, power_of_two, rule};
 #[doc(hidden)]

@@ -1,9 +1,10 @@
 //! Policies by name. Each slot of the machine has one registry, and a policy is one file and one
 //! line of its registry. `list`, `--help`, configuration errors and documentation are generated
-//! from it.
+//! from it. A program may add policies of its own before it first reads the registry.
 
 use crate::{Given, Invalid, Param};
 use std::fmt::Display;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// The description of a policy.
 #[derive(Clone, Copy, Debug)]
@@ -43,12 +44,34 @@ impl<T: ?Sized, C: ?Sized> Chosen<'_, T, C> {
     }
 }
 
-/// All policies of one slot.
+/// All policies of one slot: those built in, and those that the program adds.
 pub struct Registry<T: ?Sized + 'static, C: ?Sized + 'static> {
     /// Name of the slot in configurations and tables: `dram_scheduler`.
     pub slot: &'static str,
-    pub entries: &'static [Entry<T, C>],
+    built_in: &'static [Entry<T, C>],
+    /// Added policies; none once the registry has been read.
+    added: Mutex<Option<Vec<&'static Entry<T, C>>>>,
+    /// All policies, from the first reading on.
+    all: OnceLock<Vec<&'static Entry<T, C>>>,
 }
+
+/// Why a policy could not be added.
+#[derive(Debug, thiserror::Error, PartialEq)]
+pub enum AddError {
+    #[error(
+        "{slot} `{name}` cannot be added: its name is not valid: expected lower-case letters, digits and dashes, and not `{ALL}`"
+    )]
+    Name { slot: &'static str, name: &'static str },
+    #[error("{slot} `{name}` cannot be added: another {slot} has this name")]
+    Taken { slot: &'static str, name: &'static str },
+    #[error(
+        "{slot} `{name}` cannot be added: the program has already read the policies of this slot"
+    )]
+    Late { slot: &'static str, name: &'static str },
+}
+
+/// Name that stands for every policy of a slot.
+const ALL: &str = "all";
 
 /// Why a policy could not be chosen or built.
 #[derive(Debug, thiserror::Error, PartialEq)]
@@ -199,6 +222,40 @@ pub fn policy_name(text: &str) -> &str {
 }
 
 impl<T: ?Sized, C: ?Sized> Registry<T, C> {
+    /// Creates a registry of built-in policies.
+    pub const fn new(slot: &'static str, built_in: &'static [Entry<T, C>]) -> Registry<T, C> {
+        Registry { slot, built_in, added: Mutex::new(Some(Vec::new())), all: OnceLock::new() }
+    }
+
+    /// Adds a policy. It stays for the lifetime of the program.
+    ///
+    /// # Errors
+    /// [`AddError`] if the name is not valid or taken, or the registry has been read.
+    pub fn add(&self, entry: Entry<T, C>) -> Result<(), AddError> {
+        let (slot, name) = (self.slot, entry.info.name);
+        if !is_name(name) {
+            return Err(AddError::Name { slot, name });
+        }
+        if self.built_in.iter().any(|other| other.info.name == name) {
+            return Err(AddError::Taken { slot, name });
+        }
+        let mut added = self.added.lock().unwrap_or_else(PoisonError::into_inner);
+        let added = added.as_mut().ok_or(AddError::Late { slot, name })?;
+        if added.iter().any(|other| other.info.name == name) {
+            return Err(AddError::Taken { slot, name });
+        }
+        added.push(Box::leak(Box::new(entry)));
+        Ok(())
+    }
+
+    /// Returns all entries: the built-in ones, then the added ones in the order of their addition.
+    fn entries(&self) -> &[&'static Entry<T, C>] {
+        self.all.get_or_init(|| {
+            let mut added = self.added.lock().unwrap_or_else(PoisonError::into_inner);
+            self.built_in.iter().chain(added.take().unwrap_or_default()).collect()
+        })
+    }
+
     /// Chooses the policy that `text` (`name` or `name(key=value,...)`) names.
     ///
     /// # Errors
@@ -221,7 +278,8 @@ impl<T: ?Sized, C: ?Sized> Registry<T, C> {
 
     /// Returns the entry called `name`.
     pub fn find(&self, name: &str) -> Result<&'static Entry<T, C>, PolicyError> {
-        self.entries.iter().find(|e| e.info.name == name).ok_or_else(|| PolicyError::Unknown {
+        let found = self.entries().iter().find(|entry| entry.info.name == name).copied();
+        found.ok_or_else(|| PolicyError::Unknown {
             slot: self.slot,
             name: name.to_owned(),
             nearest: nearest(name, self.names()),
@@ -231,13 +289,26 @@ impl<T: ?Sized, C: ?Sized> Registry<T, C> {
 
     /// Returns the names in registry order.
     pub fn names(&self) -> impl Iterator<Item = &'static str> {
-        self.entries.iter().map(|e| e.info.name)
+        self.infos().map(|info| info.name)
     }
 
     /// Returns the descriptions in registry order.
     pub fn infos(&self) -> impl Iterator<Item = &'static PolicyInfo> {
-        self.entries.iter().map(|e| &e.info)
+        self.entries().iter().map(|entry| &entry.info)
     }
+
+    /// Returns the names of the added policies.
+    pub fn added(&self) -> impl Iterator<Item = &'static str> {
+        self.names().skip(self.built_in.len())
+    }
+}
+
+/// Returns whether a policy may have this name, which appears in lists and on command lines.
+fn is_name(name: &str) -> bool {
+    let is_part = |part: &str| {
+        !part.is_empty() && part.bytes().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit())
+    };
+    name != ALL && name.split('-').all(is_part)
 }
 
 /// Returns the candidate closest to `name`, if it is close enough for a misspelling.
@@ -270,9 +341,9 @@ mod tests {
         params: Counted::params,
     };
 
-    static REGISTRY: Registry<u64, ()> = Registry {
-        slot: "slot",
-        entries: &[Entry {
+    static REGISTRY: Registry<u64, ()> = Registry::new(
+        "slot",
+        &[Entry {
             info: INFO,
             build: |(), params| {
                 let Counted { count } = params.read();
@@ -280,7 +351,57 @@ mod tests {
                 Ok(Box::new(count))
             },
         }],
-    };
+    );
+
+    /// Returns a policy of this name that builds to 5.
+    fn five(name: &'static str) -> Entry<u64, ()> {
+        let info = PolicyInfo { name, summary: "five", source: "a test", params: Vec::new };
+        Entry { info, build: |(), _| Ok(Box::new(5)) }
+    }
+
+    fn registry() -> Registry<u64, ()> {
+        Registry::new("slot", const { &[Entry { info: INFO, build: |(), _| Ok(Box::new(0)) }] })
+    }
+
+    #[test]
+    fn an_added_policy_follows_the_built_in_ones() {
+        let registry = registry();
+        registry.add(five("fives")).unwrap();
+        registry.add(five("other-5")).unwrap();
+        assert_eq!(registry.names().collect::<Vec<_>>(), ["counted", "fives", "other-5"]);
+        assert_eq!(registry.added().collect::<Vec<_>>(), ["fives", "other-5"]);
+        assert_eq!(registry.build("fives", &()), Ok(Box::new(5)));
+        let misspelt = registry.build("five", &()).unwrap_err().to_string();
+        let expected =
+            "unknown slot `five` (did you mean `fives`?); valid: counted, fives, other-5";
+        assert_eq!(misspelt, expected);
+    }
+
+    #[test]
+    fn a_name_belongs_to_one_policy() {
+        let registry = registry();
+        let refused = |name| registry.add(five(name)).unwrap_err().to_string();
+        let taken = "cannot be added: another slot has this name";
+        assert_eq!(refused("counted"), format!("slot `counted` {taken}"));
+        registry.add(five("fives")).unwrap();
+        assert_eq!(refused("fives"), format!("slot `fives` {taken}"));
+    }
+
+    #[test]
+    fn no_policy_is_added_once_the_registry_has_been_read() {
+        let registry = registry();
+        assert_eq!(registry.names().count(), 1);
+        let refused = registry.add(five("fives")).unwrap_err().to_string();
+        assert!(refused.ends_with("the program has already read the policies of this slot"));
+    }
+
+    #[test]
+    fn names_with_a_meaning_in_lists_are_refused() {
+        let registry = registry();
+        for name in ["all", "", "Five", "a b", "a,b", "a(b", "a=b", "a/b", "a_b", "-a", "a-"] {
+            assert!(matches!(registry.add(five(name)), Err(AddError::Name { .. })), "{name}");
+        }
+    }
 
     fn refusal(text: &str) -> String {
         REGISTRY.build(text, &()).unwrap_err().to_string()

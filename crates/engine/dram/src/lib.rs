@@ -9,6 +9,7 @@
 //! that is still in the write queue is served as if the cache above had forwarded the data.
 
 mod agenda;
+mod bench;
 mod by_bank;
 mod channel;
 pub mod checker;
@@ -32,6 +33,7 @@ mod timing;
 #[cfg(test)]
 mod tests;
 
+pub use bench::order_of_service;
 pub use channel::Channel;
 pub use command_sink::CommandSink;
 pub use config::{DoneWith, Dram, Power, QueueOrganisation, Timing};

@@ -49,6 +49,27 @@ impl Request {
 
     /// [`Request::cta`] of a request of no CTA.
     pub const NO_CTA: u32 = u32::MAX;
+
+    /// Returns a read of one burst by the first warp of the first SM.
+    pub fn read(id: u32, bank: BankId, row: RowId) -> Request {
+        Request {
+            id,
+            bank,
+            row,
+            write: false,
+            bursts: 1,
+            line: 0,
+            sm: 0,
+            warp: 0,
+            cta: 0,
+            pc: 0,
+            load: u32::MAX,
+            critical: false,
+            hit_prone: false,
+            merges: 1,
+            age: 0,
+        }
+    }
 }
 
 /// State of the bank at the first command of a request; determined once.

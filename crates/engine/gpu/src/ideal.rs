@@ -19,9 +19,9 @@ pub enum Ideal {
 }
 
 /// Every ideal mode.
-pub static IDEALS: Registry<Ideal, Machine> = Registry {
-    slot: "ideal",
-    entries: &[
+pub static IDEALS: Registry<Ideal, Machine> = Registry::new(
+    "ideal",
+    &[
         IdealEntry { info: NONE, build: |_, _| Ok(Box::new(Ideal::None)) },
         IdealEntry { info: PERFECT_L1, build: |_, _| Ok(Box::new(Ideal::PerfectL1)) },
         IdealEntry { info: PERFECT_L2, build: |_, _| Ok(Box::new(Ideal::PerfectL2)) },
@@ -31,7 +31,7 @@ pub static IDEALS: Registry<Ideal, Machine> = Registry {
             build: |_, _| Ok(Box::new(Ideal::InfiniteBandwidthNoc)),
         },
     ],
-};
+);
 
 type IdealEntry = Entry<Ideal, Machine>;
 

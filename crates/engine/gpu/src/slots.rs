@@ -1,9 +1,11 @@
 //! The policy slots of a machine, independent of the types of their policies: for programs that let
 //! a user select policies by name, and for the documentation.
 
+mod added;
 mod baseline;
 mod choice;
 
+pub use added::{Policy, uses_added_policy};
 pub use baseline::{Baseline, BaselineError};
 pub use choice::{Choice, Choices, List, combinations, split_list};
 

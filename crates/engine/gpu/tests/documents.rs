@@ -10,7 +10,7 @@ use warpmem_gpu::slots::{SLOTS, Slot};
 use warpmem_machine::{Machine, load, preset_names};
 use warpmem_network::allocator::ALLOCATORS;
 use warpmem_params::{Key, Param, PolicyInfo};
-use warpmem_testing::documents::{assert_parts, part, read, start_document, table};
+use warpmem_testing::documents::{assert_document, assert_parts, part, read, start_document, table};
 
 /// File names of the policies' pages: the name of the policy, after that of its slot if another
 /// slot has a policy of the same name.
@@ -185,12 +185,25 @@ fn every_standard_is_documented() {
     assert_parts("docs/dram-standards.md", &[("standards", standards)]);
 }
 
-/// The examples are compiled and tested in the place of a policy.
+/// The template of a program with policies of its own.
+const TEMPLATE: &str = "docs/examples/my-policies";
+
 #[test]
-fn the_documented_examples_are_the_tested_ones() {
+fn the_documented_examples_are_those_of_the_template() {
     let part = |name: &'static str| {
-        let example = read(&format!("docs/examples/{name}.rs"));
+        let example = read(&format!("{TEMPLATE}/src/{name}.rs"));
         (name, format!("```rust\n{example}```\n"))
     };
-    assert_parts("docs/extending.md", &["strided", "warp_batches"].map(part));
+    assert_parts("docs/extending.md", &["main", "strided", "warp_turns"].map(part));
+}
+
+/// Cargo takes profiles from the root of a workspace only; a copy of the template is its own root.
+#[test]
+fn the_documented_template_builds_as_warpmem_does() {
+    let manifest = read("Cargo.toml");
+    let (_, profiles) = manifest.split_once("\n[profile.").unwrap();
+    let is_in_template = |line: &&str| !line.starts_with("warpmem-python");
+    let profiles: Vec<&str> = profiles.lines().filter(is_in_template).collect();
+    let expected = format!("# The profiles of Warpmem's Cargo.toml.\n\n[profile.{}\n", profiles.join("\n"));
+    assert_document(&format!("{TEMPLATE}/.cargo/config.toml"), &expected);
 }

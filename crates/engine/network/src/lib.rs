@@ -119,9 +119,9 @@ pub struct NetworkContext {
 }
 
 /// All topologies.
-pub static TOPOLOGIES: Registry<dyn Topology, NetworkContext> = Registry {
-    slot: "topology",
-    entries: &[
+pub static TOPOLOGIES: Registry<dyn Topology, NetworkContext> = Registry::new(
+    "topology",
+    &[
         crossbar::ENTRY,
         partitioned::ENTRY,
         ideal::ENTRY,
@@ -129,7 +129,7 @@ pub static TOPOLOGIES: Registry<dyn Topology, NetworkContext> = Registry {
         ring::ENTRY,
         butterfly::ENTRY,
     ],
-};
+);
 
 type TopologyEntry = Entry<dyn Topology, NetworkContext>;
 

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use warpmem_dram::standard::Standard;
 use warpmem_gpu::results::Fnv;
+use warpmem_gpu::slots::uses_added_policy;
 use warpmem_machine::{Machine, flatten};
+use warpmem_support::program;
 
 /// Version of the engine: the version of the program and a hash of the engine's source.
 pub const ENGINE_VERSION: &str =
@@ -40,7 +42,7 @@ impl RunKey {
         RunKey {
             trace: trace.into(),
             trace_hash: format!("{trace_hash:016x}"),
-            run_id: run_id(trace_hash, &parameters, &standard_file(&machine), seed),
+            run_id: run_id(trace_hash, &parameters, seed, &user_files(&machine)),
             machine,
             command: command.into(),
             seed,
@@ -61,9 +63,9 @@ impl RunKey {
         &self.overrides
     }
 
-    /// Returns the 64-bit FNV-1a of trace content, machine parameters, policies, seed, engine version
-    /// and the user's DRAM standard, as 16 hexadecimal digits. Runs with the same id give equal
-    /// results.
+    /// Returns the 64-bit FNV-1a of trace content, machine parameters, policies, seed, engine version,
+    /// the user's DRAM standard and, if the program has added one of the policies, the program's
+    /// code, as 16 hexadecimal digits. Runs with the same id give equal results.
     pub fn run_id(&self) -> &str {
         &self.run_id
     }
@@ -80,14 +82,33 @@ fn standard_file(machine: &Machine) -> String {
     standard.ok().and_then(|s| s.file_text().map(str::to_owned)).unwrap_or_default()
 }
 
-fn run_id(trace_hash: u64, parameters: &str, standard_file: &str, seed: Option<u64>) -> String {
+/// The user's files that results depend on.
+struct UserFiles {
+    /// Content of the DRAM standard.
+    standard: String,
+    /// Hash of the program, if it has added one of the policies. Every change of the program counts,
+    /// as it is unknown which part of it the policy uses.
+    program: Option<u64>,
+}
+
+fn user_files(machine: &Machine) -> UserFiles {
+    UserFiles {
+        standard: standard_file(machine),
+        program: uses_added_policy(machine).then(program::code_hash),
+    }
+}
+
+fn run_id(trace_hash: u64, parameters: &str, seed: Option<u64>, files: &UserFiles) -> String {
     let mut hash = Fnv::new();
     let seed = seed.map_or("none".to_owned(), |seed| seed.to_string());
     for part in [&format!("{trace_hash:016x}"), parameters, &seed, ENGINE_VERSION] {
         hash.update(part.as_bytes());
         hash.update(b"\0");
     }
-    hash.update(standard_file.as_bytes());
+    hash.update(files.standard.as_bytes());
+    if let Some(program) = files.program {
+        hash.update(format!("\0{program:016x}").as_bytes());
+    }
     format!("{:016x}", hash.finish())
 }
 
@@ -139,7 +160,16 @@ mod tests {
         assert_eq!(standard_file(&machine), text);
         machine.dram.standard = "gddr5".to_owned();
         assert_eq!(standard_file(&machine), "");
-        assert_ne!(run_id(1, "", text, None), run_id(1, "", "", None));
+        let with = |standard: &str| UserFiles { standard: standard.to_owned(), program: None };
+        assert_ne!(run_id(1, "", None, &with(text)), run_id(1, "", None, &with("")));
+    }
+
+    #[test]
+    fn the_program_of_an_added_policy_changes_the_id() {
+        let of = |program| run_id(1, "", None, &UserFiles { standard: String::new(), program });
+        assert_ne!(of(Some(1)), of(None));
+        assert_ne!(of(Some(1)), of(Some(2)));
+        assert!(user_files(&fixture::machine()).program.is_none());
     }
 
     #[test]

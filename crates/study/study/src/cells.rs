@@ -12,6 +12,7 @@ use warpmem_gpu::slots::{Choices, check_policies};
 use warpmem_machine::{Machine, MachineError};
 use warpmem_params::PolicyError;
 use warpmem_record::{Recorded, ResultsError, ResultsWriter, RunKey};
+use warpmem_support::program;
 use warpmem_trace::Kernel;
 use warpmem_workload::shell::quoted;
 
@@ -233,7 +234,8 @@ impl<'a> Cell<'a> {
 
 /// Returns the shell command that runs a cell alone.
 pub fn command(trace: &Path, machine: &str, policies: &Choices, overrides: &[String]) -> String {
-    let mut words = vec!["warpmem".to_owned(), "run".to_owned(), quoted(&trace.to_string_lossy())];
+    let mut words =
+        vec![program::name().to_owned(), "run".to_owned(), quoted(&trace.to_string_lossy())];
     words.extend(["--machine".to_owned(), quoted(machine)]);
     for text in overrides {
         words.extend(["--set".to_owned(), quoted(text)]);

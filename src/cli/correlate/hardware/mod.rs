@@ -7,15 +7,15 @@ use super::Args;
 use crate::cli::files::InputFile;
 use crate::cli::format::{self, Format};
 use crate::cli::output::{note, print};
+use crate::device::device_of;
+use crate::hardware::{
+    Difference, Measured, ResultsFile, Row, differences, measurement, preset_of, rows, summary,
+};
+use crate::machine::{Machine, load};
+use crate::slots::List;
 use anyhow::{bail, ensure};
 use clap::ValueHint;
 use std::path::Path;
-use warpmem::device::device_of;
-use warpmem::hardware::{
-    Difference, Measured, ResultsFile, Row, differences, measurement, preset_of, rows, summary,
-};
-use warpmem::machine::{Machine, load};
-use warpmem::slots::List;
 
 /// A GPU as the reference.
 #[derive(clap::Args, Clone, Debug)]

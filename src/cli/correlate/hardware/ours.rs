@@ -1,25 +1,25 @@
 //! Our side: the same PTX, executed and recorded without a GPU, and run on the machine.
 
 use super::super::Args;
+use crate::capture::{Options, Registers, Selection, capture_module};
 use crate::cli::capture::Bar;
 use crate::cli::exit::Interrupted;
 use crate::cli::interrupt::Interrupt;
 use crate::cli::output::note;
 use crate::cli::progress::Board;
+use crate::gpu::results::{Discard, KernelResult};
+use crate::hardware::{Cycles, Figure, Measured, Work};
+use crate::machine::Machine;
+use crate::simt::Limits;
+use crate::slots::Choices;
+use crate::study::cells::{Cell, CellError, Watcher as _, command};
+use crate::study::traces::NamedTrace;
 use anyhow::Context;
 use rayon::prelude::*;
 use std::num::NonZeroUsize;
 use std::path::Path;
 use std::thread::available_parallelism;
 use tempfile::TempDir;
-use warpmem::capture::{Options, Registers, Selection, capture_module};
-use warpmem::gpu::results::{Discard, KernelResult};
-use warpmem::hardware::{Cycles, Figure, Measured, Work};
-use warpmem::machine::Machine;
-use warpmem::simt::Limits;
-use warpmem::slots::Choices;
-use warpmem::study::cells::{Cell, CellError, Watcher as _, command};
-use warpmem::study::traces::NamedTrace;
 
 /// Computes the figures of each measurement on the machine with this name.
 pub fn run_all(

@@ -1,7 +1,7 @@
 //! Comparison with a GPU, as text and as rows.
 
+use crate::hardware::{Row, Summary, Unit};
 use serde_json::{Map, Value, json};
-use warpmem::hardware::{Row, Summary, Unit};
 use warpmem_support::text::aligned;
 
 /// Figures of both sides.

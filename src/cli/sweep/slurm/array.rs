@@ -10,11 +10,11 @@ use super::script::Script;
 use super::task::{State, Task};
 use crate::cli::interrupt::Interrupt;
 use crate::cli::output::note;
+use crate::record::ResultsError;
+use crate::study::sweep::{Shard, Sweep, SweepError};
 use anyhow::Context;
 use std::thread::sleep;
 use std::time::Duration;
-use warpmem::record::ResultsError;
-use warpmem::study::sweep::{Shard, Sweep, SweepError};
 use warpmem_support::text::counted;
 
 pub struct Array<'s, 'p> {

@@ -2,14 +2,14 @@
 //! queue.
 
 use super::place::Place;
+use crate::files::staged;
+use crate::gpu::results::Fnv;
+use crate::record::Recorded;
 use anyhow::Context;
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 use std::fs;
 use std::io::ErrorKind;
-use warpmem::files::staged;
-use warpmem::gpu::results::Fnv;
-use warpmem::record::Recorded;
 
 /// Maximum length of the plan's name within the job's name.
 const LONGEST_NAME: usize = 32;

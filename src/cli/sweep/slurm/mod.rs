@@ -29,15 +29,15 @@ use self::script::Script;
 use super::execute::{Options, open_sweep, open_traces, tell};
 use crate::cli::interrupt::Interrupt;
 use crate::cli::output::{complain, note};
+use crate::record::cell_names;
+use crate::study::sweep::{
+    Expansion, Listed, Outcome, Plan, Planned, Shard, Sweep, expand, listed,
+};
 use anyhow::{Context, anyhow, bail};
 use std::collections::{BTreeSet, HashSet};
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-use warpmem::record::cell_names;
-use warpmem::study::sweep::{
-    Expansion, Listed, Outcome, Plan, Planned, Shard, Sweep, expand, listed,
-};
 use warpmem_support::text::counted;
 
 /// A sweep and the options of its submission.

@@ -3,7 +3,7 @@
 use super::job::Job;
 use super::options::SlurmOptions;
 use super::place::Place;
-use warpmem::workload::shell::quoted;
+use crate::workload::shell::quoted;
 
 /// Part of the batch script shared by all submissions of an array.
 pub struct Script<'a> {

@@ -1,9 +1,9 @@
 //! A task of the array, and its handling after it has left the queue.
 
+use crate::record::{ResultsError, cell_names};
+use crate::study::sweep::Shard;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
-use warpmem::record::{ResultsError, cell_names};
-use warpmem::study::sweep::Shard;
 
 /// Number of consecutive submissions without a finished cell after which a task is abandoned.
 const MOST_FRUITLESS: u32 = 3;

@@ -14,9 +14,9 @@ use warpmem_params::{Entry, Registry};
 use warpmem_sim::DramCycle;
 
 /// All page policies.
-pub static PAGE_POLICIES: Registry<dyn PagePolicy, Dram> = Registry {
-    slot: "page",
-    entries: &[
+pub static PAGE_POLICIES: Registry<dyn PagePolicy, Dram> = Registry::new(
+    "page",
+    &[
         open::ENTRY,
         closed::ENTRY,
         timeout::ENTRY,
@@ -24,7 +24,7 @@ pub static PAGE_POLICIES: Registry<dyn PagePolicy, Dram> = Registry {
         open_adaptive::ENTRY,
         closed_adaptive::ENTRY,
     ],
-};
+);
 
 type PageEntry = Entry<dyn PagePolicy, Dram>;
 

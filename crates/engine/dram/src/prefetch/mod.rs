@@ -14,10 +14,8 @@ use warpmem_params::{Entry, PolicyError, PolicyInfo, Registry, choice, params};
 use warpmem_sim::LineSet;
 
 /// All prefetchers.
-pub static PREFETCHERS: Registry<dyn Prefetcher, PrefetchContext> = Registry {
-    slot: "prefetcher",
-    entries: &[none::ENTRY, opportunistic_stop::ENTRY, opportunistic::ENTRY],
-};
+pub static PREFETCHERS: Registry<dyn Prefetcher, PrefetchContext> =
+    Registry::new("prefetcher", &[none::ENTRY, opportunistic_stop::ENTRY, opportunistic::ENTRY]);
 
 type PrefetchEntry = Entry<dyn Prefetcher, PrefetchContext>;
 

@@ -24,25 +24,21 @@ mod tcm;
 mod warp_groups;
 mod warp_table;
 mod warped_mc;
-// The example of docs/extending.md.
-#[cfg(test)]
-#[path = "../../../../../docs/examples/warp_batches.rs"]
-mod warp_batches;
-
 pub use super::queue::{Queue, Queued, RowView, Slot};
 use super::request::{CommandKind, Request};
 pub use super::sets::BankSet;
 use super::sets::one;
 use super::timing::TimingState;
 use crate::Dram;
+pub use shared::Shared;
 use std::cmp::Reverse;
 use warpmem_params::{Complexity, Counter, Registry, Shape};
 use warpmem_sim::{BankId, DramCycle, Needs, RowId};
 
 /// All DRAM schedulers.
-pub static SCHEDULERS: Registry<dyn Family, SchedulerContext> = Registry {
-    slot: "dram_scheduler",
-    entries: &[
+pub static SCHEDULERS: Registry<dyn Family, SchedulerContext> = Registry::new(
+    "dram_scheduler",
+    &[
         fcfs::ENTRY,
         banked_fifo::ENTRY,
         fr_fcfs::ENTRY,
@@ -68,7 +64,7 @@ pub static SCHEDULERS: Registry<dyn Family, SchedulerContext> = Registry {
         warp_groups::WG_W_ENTRY,
         delay::ENTRY,
     ],
-};
+);
 
 /// The properties of the machine that a scheduler may use.
 #[derive(Clone, Debug)]
@@ -129,7 +125,7 @@ impl<F: Fn(usize) -> Box<dyn Scheduler>> Family for F {
 }
 
 /// A family of schedulers with shared state, given by their constructor.
-struct SharingFamily<F>(F);
+pub struct SharingFamily<F>(pub F);
 
 impl<F: Fn(usize) -> Box<dyn Scheduler>> Family for SharingFamily<F> {
     fn scheduler(&self, channel: usize) -> Box<dyn Scheduler> {

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// thread steps all channels, and no scheduler ever blocks on another.
 ///
 /// [`Family::share_state`]: super::Family::share_state
-pub(super) struct Shared<T>(Arc<Mutex<T>>);
+pub struct Shared<T>(Arc<Mutex<T>>);
 
 impl<T> Shared<T> {
     pub fn new(state: T) -> Shared<T> {

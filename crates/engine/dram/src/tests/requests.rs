@@ -5,23 +5,7 @@ use warpmem_sim::{BankId, RowId};
 
 /// Returns a one-burst read.
 pub fn read(id: u32, bank: u16, row: u32) -> Request {
-    Request {
-        id,
-        bank: BankId(bank),
-        row: RowId(row),
-        write: false,
-        bursts: 1,
-        line: 0,
-        sm: 0,
-        warp: 0,
-        cta: 0,
-        pc: 0,
-        load: u32::MAX,
-        critical: false,
-        hit_prone: false,
-        merges: 1,
-        age: 0,
-    }
+    Request::read(id, BankId(bank), RowId(row))
 }
 
 pub fn write(id: u32, bank: u16, row: u32) -> Request {

@@ -45,10 +45,10 @@ pub struct AllocatorContext {
 }
 
 /// All allocators.
-pub static ALLOCATORS: Registry<dyn Allocator, AllocatorContext> = Registry {
-    slot: "allocator",
-    entries: &[islip::ENTRY, pim::ENTRY, round_robin::ENTRY, oldest_first::ENTRY],
-};
+pub static ALLOCATORS: Registry<dyn Allocator, AllocatorContext> = Registry::new(
+    "allocator",
+    &[islip::ENTRY, pim::ENTRY, round_robin::ENTRY, oldest_first::ENTRY],
+);
 
 type AllocatorEntry = Entry<dyn Allocator, AllocatorContext>;
 

@@ -85,9 +85,9 @@ pub struct ArbiterContext {
 }
 
 /// All arbitration rules.
-pub static ARBITERS: Registry<dyn Arbiter, ArbiterContext> = Registry {
-    slot: "arbiter",
-    entries: &[
+pub static ARBITERS: Registry<dyn Arbiter, ArbiterContext> = Registry::new(
+    "arbiter",
+    &[
         round_robin::ENTRY,
         hold_grant::ENTRY,
         row_matching_hold_grant::ENTRY,
@@ -95,7 +95,7 @@ pub static ARBITERS: Registry<dyn Arbiter, ArbiterContext> = Registry {
         oldest_first::ENTRY,
         random::ENTRY,
     ],
-};
+);
 
 /// Builds the rule that `text` names; `None` if it never decides.
 pub(super) fn build(

@@ -53,9 +53,9 @@ macro_rules! plain {
 }
 
 /// All patterns.
-pub static PATTERNS: Registry<Kind, ()> = Registry {
-    slot: "pattern",
-    entries: &[
+pub static PATTERNS: Registry<Kind, ()> = Registry::new(
+    "pattern",
+    &[
         plain!(Uniform, "uniform", "any node including itself, all equally likely", TEXTBOOK),
         plain!(Transpose, "transpose", "from column x and row y to column y and row x", TEXTBOOK),
         plain!(BitComplement, "bit-complement", "from n to all nodes - 1 - n", TEXTBOOK),
@@ -81,7 +81,7 @@ pub static PATTERNS: Registry<Kind, ()> = Registry {
             "Bakhoda, Kim, Aamodt 2010"
         ),
     ],
-};
+);
 
 /// The terminals that a pattern is applied to.
 #[derive(Clone, Copy, Debug)]

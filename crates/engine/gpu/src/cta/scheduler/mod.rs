@@ -106,16 +106,16 @@ pub trait CtaScheduler: Send {
 }
 
 /// Every CTA scheduler.
-pub static CTA_SCHEDULERS: Registry<dyn CtaScheduler, Machine> = Registry {
-    slot: "cta_scheduler",
-    entries: &[
+pub static CTA_SCHEDULERS: Registry<dyn CtaScheduler, Machine> = Registry::new(
+    "cta_scheduler",
+    &[
         round_robin::ENTRY,
         depth_first::ENTRY,
         block_clustered::ENTRY,
         lazy_cta::ENTRY,
         dyncta::ENTRY,
     ],
-};
+);
 
 type CtaEntry = Entry<dyn CtaScheduler, Machine>;
 

@@ -74,10 +74,8 @@ pub trait L2Queue: Send {
 }
 
 /// Every queue policy.
-pub static L2_QUEUES: Registry<dyn L2Queue, L2> = Registry {
-    slot: "l2_queue",
-    entries: &[fifo::ENTRY, calrs::ENTRY, calrs_ideal::ENTRY, none::ENTRY],
-};
+pub static L2_QUEUES: Registry<dyn L2Queue, L2> =
+    Registry::new("l2_queue", &[fifo::ENTRY, calrs::ENTRY, calrs_ideal::ENTRY, none::ENTRY]);
 
 /// Moves the delay before the tags behind them, with the same total latency of hits and of misses.
 /// Requests in the delay before the tags would otherwise form a queue with one entry per cycle.

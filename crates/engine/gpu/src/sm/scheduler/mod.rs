@@ -11,10 +11,6 @@ mod mascar;
 mod oldest;
 #[cfg(test)]
 mod plain;
-// The example of docs/extending.md.
-#[cfg(test)]
-#[path = "../../../../../../docs/examples/strided.rs"]
-mod strided;
 mod swl;
 mod two_level;
 mod two_level_active;
@@ -84,15 +80,15 @@ pub struct WarpView<'a> {
 }
 
 impl WarpView<'_> {
-    /// Warps of this scheduler with instructions left that wait neither for memory nor for other
+    /// Returns the warps of this scheduler with instructions left that wait neither for memory nor for other
     /// warps.
-    fn awake(&self) -> u64 {
+    pub fn awake(&self) -> u64 {
         self.own & self.present & !(self.waiting | self.at_barrier | self.at_end)
     }
 }
 
 /// Returns the first of the non-empty set `warps` at or after `slot`, wrapping around.
-fn first_from(warps: u64, slot: WarpSlot) -> WarpSlot {
+pub fn first_from(warps: u64, slot: WarpSlot) -> WarpSlot {
     let from = slot.0;
     WarpSlot((warps.rotate_right(from.into()).trailing_zeros() as u16 + from) % 64)
 }
@@ -166,9 +162,9 @@ pub trait WarpScheduler: Send {
 }
 
 /// Every warp scheduler.
-pub static WARP_SCHEDULERS: Registry<dyn WarpScheduler, SmContext> = Registry {
-    slot: "warp_scheduler",
-    entries: &[
+pub static WARP_SCHEDULERS: Registry<dyn WarpScheduler, SmContext> = Registry::new(
+    "warp_scheduler",
+    &[
         lrr::ENTRY,
         gto::ENTRY,
         oldest::ENTRY,
@@ -182,7 +178,7 @@ pub static WARP_SCHEDULERS: Registry<dyn WarpScheduler, SmContext> = Registry {
         caws::ENTRY,
         mascar::ENTRY,
     ],
-};
+);
 
 type WarpEntry = Entry<dyn WarpScheduler, SmContext>;
 
@@ -231,15 +227,5 @@ mod tests {
             }
             assert!(picks > 500, "{name} picked {picks} of 1000 times");
         }
-    }
-
-    #[test]
-    fn the_documented_example_builds_with_its_parameter() {
-        let examples = Registry { slot: "warp_scheduler", entries: &[strided::ENTRY] };
-        let mut policy = examples.build("strided(stride=3)", &context()).unwrap();
-        let view = WarpView::default();
-        let order: Vec<_> = (0..4).filter_map(|_| policy.pick(u64::MAX, &view)).collect();
-        assert_eq!(order, [0, 3, 6, 9].map(WarpSlot));
-        assert!(examples.build("strided(strides=3)", &context()).is_err());
     }
 }

@@ -1,8 +1,7 @@
 //! `strided`: round robin with a stride.
 
-use super::{WarpEntry, WarpScheduler, WarpView, first_from};
-use warpmem_params::{PolicyInfo, params};
-use warpmem_sim::WarpSlot;
+use warpmem::policy::warp::{Entry, WarpScheduler, WarpSlot, WarpView, first_from};
+use warpmem::policy::{PolicyInfo, params};
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "strided",
@@ -18,12 +17,12 @@ params! {
     }
 }
 
-pub(super) const ENTRY: WarpEntry = WarpEntry {
+pub const ENTRY: Entry = Entry {
     info: INFO,
     build: |context, params| {
         let Params { stride } = params.read();
         let next = vec![WarpSlot(0); context.schedulers()];
-        Ok(Box::new(Strided { stride: stride as usize, next }) as _)
+        Ok(Box::new(Strided { stride: stride as usize, next }))
     },
 };
 
@@ -45,12 +44,22 @@ impl WarpScheduler for Strided {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use warpmem::machine::load;
+    use warpmem::policy::Registry;
+    use warpmem::policy::warp::{SmContext, SmId};
+
+    /// Returns the slots picked one after another by `policy` from the first five.
+    fn picks(policy: &str) -> Vec<WarpSlot> {
+        let context = SmContext::of(&load("li2015", &[]).unwrap(), SmId(0));
+        let registry = Registry::new("warp_scheduler", &[ENTRY]);
+        let mut scheduler = registry.build(policy, &context).unwrap();
+        let view = WarpView::default();
+        (0..4).filter_map(|_| scheduler.pick(0b1_1111, &view)).collect()
+    }
 
     #[test]
     fn advances_by_the_stride() {
-        let mut strided = Strided { stride: 2, next: vec![WarpSlot(0)] };
-        let view = WarpView::default();
-        let order: Vec<_> = (0..4).filter_map(|_| strided.pick(0b1_1111, &view)).collect();
-        assert_eq!(order, [0, 2, 4, 0].map(WarpSlot));
+        assert_eq!(picks("strided"), [0, 2, 4, 0].map(WarpSlot));
+        assert_eq!(picks("strided(stride=3)"), [0, 3, 0, 3].map(WarpSlot));
     }
 }
