@@ -19,10 +19,10 @@ pub use warpmem_params::{
 /// DRAM schedulers: which request a bank serves next.
 pub mod dram {
     pub use warpmem_dram::scheduler::{
-        BankSet, BankView, ChannelView, CommandKind, Event, Family, Queue, QueueView, Queued,
-        Ready, Request, RowView, Scheduler, SchedulerContext, Shared, SharingFamily, Slot, Traits,
+        BankSet, BankView, ChannelView, Event, Family, Queue, QueueView, Queued, Ready, RowView,
+        Scheduler, SchedulerContext, Shared, SharingFamily, Slot, Traits,
     };
-    pub use warpmem_dram::{Dram, RowOutcome, order_of_service};
+    pub use warpmem_dram::{CommandKind, Dram, Request, order_of_service};
     pub use warpmem_sim::{BankId, DramCycle, Needs, RowId};
 
     /// The entry of a DRAM scheduler.

@@ -10,7 +10,9 @@ use warpmem_gpu::slots::{SLOTS, Slot};
 use warpmem_machine::{Machine, load, preset_names};
 use warpmem_network::allocator::ALLOCATORS;
 use warpmem_params::{Key, Param, PolicyInfo};
-use warpmem_testing::documents::{assert_document, assert_parts, part, read, start_document, table};
+use warpmem_testing::documents::{
+    assert_document, assert_parts, part, read, start_document, table,
+};
 
 /// File names of the policies' pages: the name of the policy, after that of its slot if another
 /// slot has a policy of the same name.
@@ -204,6 +206,7 @@ fn the_documented_template_builds_as_warpmem_does() {
     let (_, profiles) = manifest.split_once("\n[profile.").unwrap();
     let is_in_template = |line: &&str| !line.starts_with("warpmem-python");
     let profiles: Vec<&str> = profiles.lines().filter(is_in_template).collect();
-    let expected = format!("# The profiles of Warpmem's Cargo.toml.\n\n[profile.{}\n", profiles.join("\n"));
+    let expected =
+        format!("# The profiles of Warpmem's Cargo.toml.\n\n[profile.{}\n", profiles.join("\n"));
     assert_document(&format!("{TEMPLATE}/.cargo/config.toml"), &expected);
 }

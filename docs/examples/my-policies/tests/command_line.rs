@@ -16,7 +16,7 @@ impl Bench {
         let _ = fs::remove_dir_all(&folder);
         fs::create_dir_all(&folder).unwrap();
         let bench = Bench { folder, program: env!("CARGO_BIN_EXE_my-policies").into() };
-        bench.output(&["generate", "gather", "-p", "n=2^12", "-o", "k.wmt"]);
+        bench.output(&["generate", "gather", "--n", "2^12", "-o", "k.wmt"]);
         bench
     }
 
@@ -122,5 +122,5 @@ fn help_pages_and_completions_name_the_program() {
     assert!(help.contains("  my-policies compare ") && !help.contains("warpmem "), "{help}");
     assert!(bench.output(&["--version"]).starts_with("my-policies with warpmem "));
     assert!(bench.output(&["man", "run"]).contains("my\\-policies\\-run"));
-    assert!(bench.output(&["completions", "bash"]).contains("complete -F _my-policies"));
+    assert!(bench.output(&["completions", "bash"]).contains("-o default my-policies"));
 }
