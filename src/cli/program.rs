@@ -94,7 +94,7 @@ mod tests {
     #[test]
     fn no_help_names_another_program() {
         let mut command = renamed(Cli::command().name("mine"), "mine");
-        command.debug_assert();
+        command.clone().debug_assert();
         let texts = with_subcommands(&mut command);
         assert!(texts.len() > 20, "{}", texts.len());
         for text in texts {

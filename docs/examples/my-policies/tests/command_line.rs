@@ -16,7 +16,7 @@ impl Bench {
         let _ = fs::remove_dir_all(&folder);
         fs::create_dir_all(&folder).unwrap();
         let bench = Bench { folder, program: env!("CARGO_BIN_EXE_my-policies").into() };
-        bench.output(&["generate", "gather", "--n", "2^12", "-o", "k.wmt"]);
+        bench.output(&["generate", "gather", "--n", "2^12", "--table", "2^16", "-o", "k.wmt"]);
         bench
     }
 
