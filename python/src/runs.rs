@@ -96,12 +96,12 @@ impl<'a> Planned<'a> {
         // Everything except the scheduler is validated with the machine's own scheduler.
         let mut standing_in = simulated.clone();
         standing_in.policy.dram_scheduler.clone_from(&machine.machine.policy.dram_scheduler);
-        let Cell { trace, .. } =
+        let Cell { trace, policies, .. } =
             Cell::new(trace, standing_in, overrides, String::new()).or_raise()?;
         let hash = trace.trace.header().content_hash;
         // No command reproduces this run.
         let key = RunKey::new(&trace.name, hash, simulated, "", None).with_overrides(overrides);
-        Ok(Planned { cell: Cell { trace, key, threads: 1 }, own: Some(own) })
+        Ok(Planned { cell: Cell { trace, key, policies, threads: 1 }, own: Some(own) })
     }
 }
 
@@ -117,10 +117,10 @@ fn simulate(
         return cell.simulate(recorder, board).map(Ok);
     };
     let mut watch = board.watch();
-    let Cell { trace, key, .. } = cell;
+    let Cell { trace, key, policies, .. } = cell;
     let result = own.with_family(|family| {
         let mut watch = family.watch(&mut watch);
-        let simulation = Simulation::new(&key.machine, &trace.trace);
+        let simulation = Simulation::new(&key.machine, &trace.trace).policies(policies);
         simulation.schedulers(family).progress(&mut watch).run(recorder)
     });
     match result {

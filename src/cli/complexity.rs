@@ -7,7 +7,7 @@ use crate::gpu::complexity::{ComplexityError, of_arbiter, of_scheduler, shape_of
 use crate::machine::{Machine, load};
 use crate::network::arbiter::ARBITERS;
 use crate::params::{Complexity, PolicyError, Shape};
-use crate::slots::check_policies;
+use crate::slots::ChosenPolicies;
 use clap::ValueHint;
 use serde_json::{Map, Value};
 use warpmem_support::text::aligned;
@@ -42,7 +42,7 @@ impl Costed {
         if let Some(topology) = &self.topology {
             machine.policy.topology.clone_from(topology);
         }
-        check_policies(&machine)?;
+        ChosenPolicies::choose(&machine)?.check(&machine)?;
         let costs = Costs::of(&machine)?;
         Ok(match format {
             TextFormat::Table => costs.to_text(),

@@ -72,7 +72,7 @@ macro_rules! params {
         }
 
         impl $crate::ParamSet for $options {
-            fn read(given: &$crate::Given<'_>) -> Self {
+            fn read(given: &$crate::Given) -> Self {
                 $options {
                     $( $name: given.value(stringify!($name)).unwrap_or($default), )*
                     $( $shared: <$shared_ty as $crate::ParamSet>::read(given), )?

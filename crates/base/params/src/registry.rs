@@ -23,17 +23,23 @@ pub struct PolicyInfo {
 pub struct Entry<T: ?Sized + 'static, C: ?Sized + 'static> {
     pub info: PolicyInfo,
     /// The constructor; its arguments are valid values of the parameters in `info`.
-    pub build: fn(&C, &Given<'_>) -> Result<Box<T>, PolicyError>,
+    pub build: fn(&C, &Given) -> Result<Box<T>, PolicyError>,
 }
 
 /// A policy chosen by name, with valid values of its parameters. It builds any number of times.
-pub struct Chosen<'a, T: ?Sized + 'static, C: ?Sized + 'static> {
+pub struct Chosen<T: ?Sized + 'static, C: ?Sized + 'static> {
     slot: &'static str,
     entry: &'static Entry<T, C>,
-    given: Given<'a>,
+    given: Given,
 }
 
-impl<T: ?Sized, C: ?Sized> Chosen<'_, T, C> {
+impl<T: ?Sized, C: ?Sized> Clone for Chosen<T, C> {
+    fn clone(&self) -> Self {
+        Chosen { slot: self.slot, entry: self.entry, given: self.given.clone() }
+    }
+}
+
+impl<T: ?Sized, C: ?Sized> Chosen<T, C> {
     /// Builds the policy for `context`.
     ///
     /// # Errors
@@ -141,7 +147,7 @@ impl PolicyInfo {
     }
 
     /// Reads the values of its parameters.
-    fn read<'a>(&self, params: &[(&str, &'a str)]) -> Result<Given<'a>, PolicyError> {
+    fn read(&self, params: &[(&str, &str)]) -> Result<Given, PolicyError> {
         let mut given = Given::default();
         for &(key, text) in params {
             let param = self.find(key)?;
@@ -260,7 +266,7 @@ impl<T: ?Sized, C: ?Sized> Registry<T, C> {
     ///
     /// # Errors
     /// [`PolicyError`] if there is no such policy or parameter, or a value is not valid.
-    pub fn choose<'a>(&self, text: &'a str) -> Result<Chosen<'a, T, C>, PolicyError> {
+    pub fn choose(&self, text: &str) -> Result<Chosen<T, C>, PolicyError> {
         let in_slot = |error: PolicyError| error.in_slot(self.slot);
         let (name, params) = split(text).map_err(in_slot)?;
         let entry = self.find(name)?;

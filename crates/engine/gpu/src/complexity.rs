@@ -3,7 +3,7 @@
 use warpmem_dram::scheduler::SCHEDULERS;
 use warpmem_machine::{Machine, MachineError};
 use warpmem_network::arbiter::{ARBITERS, ArbiterContext};
-use warpmem_network::{self as network, Direction, Ports};
+use warpmem_network::{self as network, Direction, NetworkPolicies, Ports};
 use warpmem_params::{Complexity, Invalid, PolicyError, Routers, Shape};
 use warpmem_sim::Field;
 
@@ -23,6 +23,7 @@ pub enum ComplexityError {
 /// # Errors
 /// [`ComplexityError`] if the address map is invalid or the topology unknown.
 pub fn shape_of(machine: &Machine) -> Result<Shape, ComplexityError> {
+    let spec = machine.network_spec();
     let row_bits = machine.dram.layout()?.bits_of(Field::Row);
     let mshr_entries = if machine.l2.enabled { machine.l2.cache.mshr_entries } else { 0 };
     Ok(Shape {
@@ -34,7 +35,7 @@ pub fn shape_of(machine: &Machine) -> Result<Shape, ComplexityError> {
         queue: machine.dram.read_queue.into(),
         banks: machine.dram.banks.into(),
         row_bits: row_bits.into(),
-        routers: largest_routers(&network::routers(&machine.network_spec())?),
+        routers: largest_routers(&network::routers(&spec, &NetworkPolicies::choose(&spec)?)?),
     })
 }
 

@@ -4,24 +4,23 @@
 mod added;
 mod baseline;
 mod choice;
+mod chosen;
 
 pub use added::{Policy, uses_added_policy};
 pub use baseline::{Baseline, BaselineError};
 pub use choice::{Choice, Choices, List, combinations, split_list};
+pub use chosen::ChosenPolicies;
 
 use crate::cta::scheduler::CTA_SCHEDULERS;
 use crate::ideal::IDEALS;
 use crate::l2::queue::L2_QUEUES;
-use crate::sm::scheduler::{SmContext, WARP_SCHEDULERS};
-use warpmem_dram::page::PAGE_POLICIES;
+use crate::sm::scheduler::WARP_SCHEDULERS;
 use warpmem_dram::prefetch::PREFETCHERS;
 use warpmem_dram::scheduler::SCHEDULERS;
-use warpmem_machine::{Machine, Policies, current_key};
-use warpmem_network as network;
-use warpmem_network::arbiter::{ARBITERS, ArbiterContext};
-use warpmem_network::{Direction, TOPOLOGIES};
-use warpmem_params::{PolicyError, PolicyInfo};
-use warpmem_sim::SmId;
+use warpmem_machine::{Policies, current_key};
+use warpmem_network::TOPOLOGIES;
+use warpmem_network::arbiter::ARBITERS;
+use warpmem_params::PolicyInfo;
 
 /// A policy slot: one decision of the machine, made by a policy.
 pub struct Slot {
@@ -33,58 +32,30 @@ pub struct Slot {
     pub decides: &'static str,
     infos: fn() -> Vec<&'static PolicyInfo>,
     policy: fn(&mut Policies) -> &mut String,
-    check: fn(&Machine) -> Result<(), PolicyError>,
 }
 
 macro_rules! slot {
-    ($registry:ident, $field:ident, $title:literal, $decides:literal, $check:expr) => {
+    ($registry:ident, $field:ident, $title:literal, $decides:literal) => {
         Slot {
             name: stringify!($field),
             title: $title,
             decides: $decides,
             infos: || $registry.infos().collect(),
             policy: |policies| &mut policies.$field,
-            check: $check,
         }
     };
 }
 
 /// Every slot, in the order of the tables' columns.
 pub static SLOTS: [Slot; 8] = [
-    slot!(
-        SCHEDULERS,
-        dram_scheduler,
-        "DRAM scheduler",
-        "which request a DRAM bank serves next",
-        |m| { SCHEDULERS.build(&m.policy.dram_scheduler, &m.scheduler_context()).map(drop) }
-    ),
-    slot!(WARP_SCHEDULERS, warp_scheduler, "warp scheduler", "which ready warp issues next", |m| {
-        WARP_SCHEDULERS.build(&m.policy.warp_scheduler, &SmContext::of(m, SmId(0))).map(drop)
-    }),
-    slot!(CTA_SCHEDULERS, cta_scheduler, "CTA scheduler", "which SM takes the next CTA", |m| {
-        CTA_SCHEDULERS.build(&m.policy.cta_scheduler, m).map(drop)
-    }),
-    slot!(L2_QUEUES, l2_queue, "L2 queue", "which waiting request an L2 slice serves next", |m| {
-        L2_QUEUES.build(&m.policy.l2_queue, &m.l2).map(drop)
-    }),
-    slot!(TOPOLOGIES, topology, "topology", "how the networks connect SMs and L2 slices", |m| {
-        network::routers(&m.network_spec()).map(drop)
-    }),
-    slot!(ARBITERS, arbiter, "arbiter", "which input a network's output serves next", |m| {
-        let direction = Direction::Request;
-        let context = ArbiterContext { direction, routers: 1, outputs: 1, banks: 1 };
-        ARBITERS.build(&m.policy.arbiter, &context).map(drop)
-    }),
-    slot!(
-        PREFETCHERS,
-        prefetcher,
-        "prefetcher",
-        "what a DRAM channel prefetches for the L2",
-        |m| { PREFETCHERS.build(&m.policy.prefetcher, &m.prefetch_context()).map(drop) }
-    ),
-    slot!(IDEALS, ideal, "ideal mode", "which component of the machine is perfect", |m| {
-        IDEALS.build(&m.policy.ideal, m).map(drop)
-    }),
+    slot!(SCHEDULERS, dram_scheduler, "DRAM scheduler", "which request a DRAM bank serves next"),
+    slot!(WARP_SCHEDULERS, warp_scheduler, "warp scheduler", "which ready warp issues next"),
+    slot!(CTA_SCHEDULERS, cta_scheduler, "CTA scheduler", "which SM takes the next CTA"),
+    slot!(L2_QUEUES, l2_queue, "L2 queue", "which waiting request an L2 slice serves next"),
+    slot!(TOPOLOGIES, topology, "topology", "how the networks connect SMs and L2 slices"),
+    slot!(ARBITERS, arbiter, "arbiter", "which input a network's output serves next"),
+    slot!(PREFETCHERS, prefetcher, "prefetcher", "what a DRAM channel prefetches for the L2"),
+    slot!(IDEALS, ideal, "ideal mode", "which component of the machine is perfect"),
 ];
 
 impl Slot {
@@ -111,18 +82,15 @@ impl Slot {
     }
 }
 
-/// Checks that the policies of a machine, its page policy included, exist and accept their
-/// parameters.
-pub fn check_policies(machine: &Machine) -> Result<(), PolicyError> {
-    PAGE_POLICIES.build(&machine.dram.page, &machine.dram)?;
-    SLOTS.iter().try_for_each(|slot| (slot.check)(machine))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use warpmem_machine::{load, preset_names};
-    use warpmem_params::{DefaultValue, Kind};
+    use warpmem_machine::{Machine, load, preset_names};
+    use warpmem_params::{DefaultValue, Kind, PolicyError};
+
+    fn check_policies(machine: &Machine) -> Result<(), PolicyError> {
+        ChosenPolicies::choose(machine)?.check(machine)
+    }
 
     #[test]
     fn slots_and_registries_share_their_names() {

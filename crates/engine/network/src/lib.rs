@@ -23,7 +23,8 @@ mod tally;
 #[cfg(test)]
 mod tests;
 
-use allocator::{ALLOCATORS, AllocatorContext};
+use allocator::{ALLOCATORS, Allocator, AllocatorContext};
+use arbiter::{ARBITERS, Arbiter, ArbiterContext};
 pub use config::{Network, NetworkSpec, Switching, VcAssignment};
 pub use counts::{LinkEnd, LinkResult, NetworkResult, NodeResult, StreamResult};
 use ids::{DestinationId, ExitId, SourceId};
@@ -31,7 +32,7 @@ pub use packet::PacketSizes;
 pub use peer_links::{LinkTimes, PeerLinks};
 pub use placement::Placement;
 pub use sm_links::{SmLinkTimes, SmLinks};
-use warpmem_params::{Entry, PolicyError, Registry};
+use warpmem_params::{Chosen, Entry, PolicyError, Registry};
 use warpmem_sim::{Clock, Context, NetworkClock, NetworkCycle, PortId, Request};
 
 /// The direction in which a network carries packets.
@@ -111,8 +112,7 @@ pub struct NetworkContext {
     pub placement: Placement,
     pub packets: PacketSizes,
     pub network: Network,
-    /// Name of the arbitration rule.
-    pub arbiter: String,
+    pub policies: NetworkPolicies,
     /// Number of DRAM channels, and of banks per channel.
     pub channels: usize,
     pub banks: usize,
@@ -133,16 +133,40 @@ pub static TOPOLOGIES: Registry<dyn Topology, NetworkContext> = Registry::new(
 
 type TopologyEntry = Entry<dyn Topology, NetworkContext>;
 
+/// The policies of a network.
+#[derive(Clone)]
+pub struct NetworkPolicies {
+    pub topology: Chosen<dyn Topology, NetworkContext>,
+    pub arbiter: Chosen<dyn Arbiter, ArbiterContext>,
+    /// Chosen even if the topology uses none, so that an unknown name is rejected.
+    pub allocator: Chosen<dyn Allocator, AllocatorContext>,
+}
+
+impl NetworkPolicies {
+    /// Chooses the policies that `spec` names.
+    ///
+    /// # Errors
+    /// Returns [`PolicyError`] if there is no such policy or parameter.
+    pub fn choose(spec: &NetworkSpec) -> Result<NetworkPolicies, PolicyError> {
+        Ok(NetworkPolicies {
+            topology: TOPOLOGIES.choose(&spec.topology)?,
+            arbiter: ARBITERS.choose(&spec.arbiter)?,
+            allocator: ALLOCATORS.choose(&spec.network.allocator)?,
+        })
+    }
+}
+
 /// Builds a network of `spec` between the ports of the sending units, `inputs`, and those of the
 /// receiving units, `outputs`, each in the order of the units' numbers.
 pub fn build(
     spec: &NetworkSpec,
+    policies: &NetworkPolicies,
     direction: Direction,
     clock: NetworkClock,
     inputs: Vec<PortId>,
     outputs: Vec<PortId>,
 ) -> Result<Box<dyn Topology>, PolicyError> {
-    connect(spec, &NetworkContext::new(spec, direction, clock, inputs, outputs))
+    NetworkContext::new(spec, policies, direction, clock, inputs, outputs).connect()
 }
 
 /// Builds the network as [`build`] does, but with links of infinite bandwidth, so that no packet
@@ -152,35 +176,25 @@ pub fn build(
 /// Returns [`PolicyError`] if [`build`] rejects the machine.
 pub fn build_unlimited(
     spec: &NetworkSpec,
+    policies: &NetworkPolicies,
     direction: Direction,
     clock: NetworkClock,
     inputs: Vec<PortId>,
     outputs: Vec<PortId>,
 ) -> Result<Box<dyn Topology>, PolicyError> {
-    let context = NetworkContext::new(spec, direction, clock, inputs, outputs);
-    let limited = connect(spec, &context)?;
+    let context = NetworkContext::new(spec, policies, direction, clock, inputs, outputs);
+    let limited = context.connect()?;
     Ok(ideal::unlimited(&context, &*limited))
-}
-
-/// Builds the network of `spec` between the nodes of `context`.
-pub fn connect(
-    spec: &NetworkSpec,
-    context: &NetworkContext,
-) -> Result<Box<dyn Topology>, PolicyError> {
-    // An unknown allocator is rejected even if the topology uses none.
-    let allocator = AllocatorContext { choosers: 0, seed: 0 };
-    ALLOCATORS.build(&spec.network.allocator, &allocator)?;
-    TOPOLOGIES.build(&spec.topology, context)
 }
 
 /// Returns the routers of the request network of `spec`.
 ///
 /// # Errors
-/// Returns [`PolicyError`] if there is no such topology, or not for this machine.
-pub fn routers(spec: &NetworkSpec) -> Result<Vec<Ports>, PolicyError> {
+/// Returns [`PolicyError`] if the policies do not fit the machine.
+pub fn routers(spec: &NetworkSpec, policies: &NetworkPolicies) -> Result<Vec<Ports>, PolicyError> {
     let unconnected = |ports: u32| vec![PortId::NONE; ports as usize];
     let (inputs, outputs) = (unconnected(spec.sms), unconnected(spec.slices));
-    let network = build(spec, Direction::Request, Clock::new(1), inputs, outputs)?;
+    let network = build(spec, policies, Direction::Request, Clock::new(1), inputs, outputs)?;
     Ok(network.routers())
 }
 
@@ -189,6 +203,7 @@ impl NetworkContext {
     /// the receiving units.
     pub fn new(
         spec: &NetworkSpec,
+        policies: &NetworkPolicies,
         direction: Direction,
         clock: NetworkClock,
         inputs: Vec<PortId>,
@@ -210,9 +225,17 @@ impl NetworkContext {
             placement: Placement::of(spec, direction),
             packets: PacketSizes::new(spec),
             network: spec.network.clone(),
-            arbiter: spec.arbiter.clone(),
+            policies: policies.clone(),
             channels: spec.channels as usize,
             banks: spec.banks as usize,
         }
+    }
+
+    /// Builds the network between its nodes.
+    ///
+    /// # Errors
+    /// Returns [`PolicyError`] if its policies do not fit the machine.
+    pub fn connect(&self) -> Result<Box<dyn Topology>, PolicyError> {
+        self.policies.topology.build(self)
     }
 }

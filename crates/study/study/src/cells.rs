@@ -8,12 +8,12 @@ use std::path::{Path, PathBuf};
 use warpmem_gpu::cta::{DispatchError, Dispatcher, Launches};
 use warpmem_gpu::engine::{Progress, ProgressReport, RunError, Simulation};
 use warpmem_gpu::results::{RunResult, RunSink};
-use warpmem_gpu::slots::{Choices, check_policies};
+use warpmem_gpu::slots::{Choices, ChosenPolicies};
 use warpmem_machine::{Machine, MachineError};
 use warpmem_params::PolicyError;
 use warpmem_record::{Recorded, ResultsError, ResultsWriter, RunKey};
 use warpmem_support::program;
-use warpmem_trace::Kernel;
+use warpmem_trace::{Kernel, Trace};
 use warpmem_workload::shell::quoted;
 
 /// Reason why a cell has no result.
@@ -105,6 +105,8 @@ pub trait Watch: Progress {
 pub struct Cell<'a> {
     pub trace: &'a NamedTrace,
     pub key: RunKey,
+    /// The policies of the machine, which fit it.
+    pub policies: ChosenPolicies,
     /// Maximum number of threads of the run; the results do not depend on it.
     pub threads: usize,
 }
@@ -120,22 +122,13 @@ impl<'a> Cell<'a> {
         overrides: &[String],
         command: String,
     ) -> Result<Cell<'a>, CellError> {
-        let hash = trace.trace.header().content_hash;
-        let key = RunKey::new(&trace.name, hash, machine, command, None);
-        let cell = Cell { trace, key: key.with_overrides(overrides), threads: 1 };
-        let (trace, machine) = (cell.path(), cell.machine());
-        cell.check().map_err(|source| {
+        let policies = checked(&machine, &trace.trace).map_err(|source| {
+            let (trace, machine) = (trace.trace.path().to_owned(), machine.name.clone());
             CellError::Refused(Box::new(RefusedCell { trace, machine, source }))
         })?;
-        Ok(cell)
-    }
-
-    fn check(&self) -> Result<(), Refusal> {
-        let machine = &self.key.machine;
-        check_policies(machine)?;
-        machine.address_map()?;
-        Dispatcher::new(machine, self.trace.trace.kernels())?;
-        Ok(())
+        let hash = trace.trace.header().content_hash;
+        let key = RunKey::new(&trace.name, hash, machine, command, None);
+        Ok(Cell { trace, key: key.with_overrides(overrides), policies, threads: 1 })
     }
 
     fn path(&self) -> PathBuf {
@@ -209,6 +202,7 @@ impl<'a> Cell<'a> {
         progress: &mut dyn Progress,
     ) -> Result<RunResult, CellError> {
         let simulation = Simulation::new(&self.key.machine, &self.trace.trace);
+        let simulation = simulation.policies(&self.policies);
         let result = simulation.threads(self.threads).progress(progress).run(sink);
         result.map_err(|error| match error {
             RunError::Interrupted => CellError::Interrupted,
@@ -230,6 +224,15 @@ impl<'a> Cell<'a> {
         let result = self.simulate(&mut recorder, watcher)?;
         Ok(writer.finish_run(index, recorder, &result)?)
     }
+}
+
+/// Chooses the policies of a machine, and checks that it can run the trace with them.
+fn checked(machine: &Machine, trace: &Trace) -> Result<ChosenPolicies, Refusal> {
+    let policies = ChosenPolicies::choose(machine)?;
+    policies.check(machine)?;
+    machine.address_map()?;
+    Dispatcher::new(machine, &policies.cta_scheduler, trace.kernels())?;
+    Ok(policies)
 }
 
 /// Returns the shell command that runs a cell alone.

@@ -95,7 +95,7 @@ struct Mshr {
 
 fn family(
     context: &SchedulerContext,
-    params: &Given<'_>,
+    params: &Given,
     score: Score,
 ) -> Result<Box<dyn Family>, PolicyError> {
     let Options { count } = params.read();

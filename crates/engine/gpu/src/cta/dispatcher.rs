@@ -7,7 +7,7 @@ mod kernels;
 use super::alike::{LaunchShare, Launches};
 use super::clusters::Clusters;
 use super::residency::{ClusterError, ResidencyError};
-use super::scheduler::{CTA_SCHEDULERS, CtaScheduler, DispatchView, KernelStart};
+use super::scheduler::{ChosenCtaScheduler, CtaScheduler, DispatchView, KernelStart};
 use super::sms::SmTable;
 use crate::results::KernelResult;
 use crate::sm::{ClusterCta, Code, CtaEnd, CtaLaunch, IdleCycles};
@@ -79,6 +79,7 @@ impl Dispatcher {
     /// Builds the dispatcher of `kernels`, in launch order.
     pub fn new(
         machine: &Machine,
+        scheduler: &ChosenCtaScheduler,
         kernels: &[warpmem_trace::Kernel],
     ) -> Result<Dispatcher, DispatchError> {
         let chosen = Launches::new(machine, kernels);
@@ -99,7 +100,7 @@ impl Dispatcher {
             kernels,
             chosen,
             running: Vec::new(),
-            scheduler: CTA_SCHEDULERS.build(&machine.policy.cta_scheduler, machine)?,
+            scheduler: scheduler.build(machine)?,
             sms: SmTable::new(machine),
             held: VecDeque::new(),
             clusters: Clusters::default(),

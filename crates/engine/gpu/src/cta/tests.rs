@@ -2,6 +2,7 @@
 
 mod schedulers;
 
+use super::scheduler::CTA_SCHEDULERS;
 use super::{Dispatcher, KernelSource, Launch};
 use crate::results::KernelResult;
 use crate::sm::{Code, CtaEnd, CtaLaunch, Issued};
@@ -40,7 +41,8 @@ struct Rig {
 impl Rig {
     fn new(machine: &Machine, kernels: &[TestKernel]) -> Rig {
         let trace = trace(kernels);
-        let dispatcher = Dispatcher::new(machine, trace.kernels()).unwrap();
+        let scheduler = CTA_SCHEDULERS.choose(&machine.policy.cta_scheduler).unwrap();
+        let dispatcher = Dispatcher::new(machine, &scheduler, trace.kernels()).unwrap();
         Rig { dispatcher, source: Source(trace), next: None }
     }
 

@@ -7,6 +7,8 @@ use super::system::{BuildError, FIRST_CYCLE, System};
 use super::team::Team;
 use super::weights::Weights;
 use crate::results::{KernelResult, LoadRow, RunResult, RunSink, SmResult};
+use crate::slots::ChosenPolicies;
+use std::borrow::Cow;
 use warpmem_dram::scheduler::Family;
 use warpmem_dram::{Command, CommandSink};
 use warpmem_machine::Machine;
@@ -81,6 +83,7 @@ impl RunError {
 pub struct Simulation<'a> {
     pub(super) machine: &'a Machine,
     pub(super) trace: &'a Trace,
+    policies: Option<&'a ChosenPolicies>,
     threads: usize,
     schedulers: Option<&'a dyn Family>,
     every_cycle: bool,
@@ -93,11 +96,18 @@ impl<'a> Simulation<'a> {
         Simulation {
             machine,
             trace,
+            policies: None,
             threads: 1,
             schedulers: None,
             every_cycle: false,
             progress: None,
         }
+    }
+
+    /// Uses policies that were chosen for the machine before; by default the run chooses those that
+    /// it names.
+    pub fn policies(self, policies: &'a ChosenPolicies) -> Simulation<'a> {
+        Simulation { policies: Some(policies), ..self }
     }
 
     /// Limits the run to `threads` threads. It uses fewer on a machine with fewer SMs or channels, and
@@ -137,11 +147,16 @@ impl<'a> Simulation<'a> {
 
     pub(super) fn system(&self, sink: &dyn RunSink) -> Result<System, BuildError> {
         let Simulation { machine, trace, threads, .. } = *self;
+        let wanted = sink.wanted();
+        let policies = &*match self.policies {
+            Some(policies) => Cow::Borrowed(policies),
+            None => Cow::Owned(ChosenPolicies::choose(machine)?),
+        };
         let mut system = match self.schedulers {
             Some(schedulers) => {
-                System::with_schedulers(machine, trace, schedulers, &sink.wanted(), threads)
+                System::with_schedulers(machine, policies, trace, schedulers, &wanted, threads)
             }
-            None => System::new(machine, trace, &sink.wanted(), threads),
+            None => System::new(machine, policies, trace, &wanted, threads),
         }?;
         if self.every_cycle {
             system.step_every_cycle();

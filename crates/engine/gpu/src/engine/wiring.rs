@@ -7,14 +7,14 @@ use crate::l2::queue::ChosenQueue;
 use crate::l2::{Slice, SlicePorts};
 use crate::ports::DuplexPorts;
 use crate::sm::Sm;
-use crate::sm::scheduler::{SmContext, WARP_SCHEDULERS};
+use crate::sm::scheduler::{SmContext, WarpScheduler};
 use warpmem_dram::Channel;
-use warpmem_dram::prefetch::PREFETCHERS;
+use warpmem_dram::prefetch::{PrefetchContext, Prefetcher};
 use warpmem_machine::Machine;
 use warpmem_network::{
-    Direction, LinkTimes, PacketSizes, PeerLinks, SmLinkTimes, SmLinks, Topology,
+    Direction, LinkTimes, NetworkPolicies, PacketSizes, PeerLinks, SmLinkTimes, SmLinks, Topology,
 };
-use warpmem_params::PolicyError;
+use warpmem_params::{Chosen, PolicyError};
 use warpmem_sim::{ChannelId, Clock, Domain, Fabric, Needs, PortId, Region, SliceId, SmId, UnitId};
 use warpmem_trace::MAX_CLUSTER;
 
@@ -185,9 +185,13 @@ impl Wiring {
         &self.regions[0].fabric
     }
 
-    pub fn sms(&self, machine: &Machine, ideal: Ideal) -> Result<Vec<Sm>, PolicyError> {
+    pub fn sms(
+        &self,
+        machine: &Machine,
+        policy: &Chosen<dyn WarpScheduler, SmContext>,
+        ideal: Ideal,
+    ) -> Result<Vec<Sm>, PolicyError> {
         let clock = self.clocks().clock_of();
-        let policy = WARP_SCHEDULERS.choose(&machine.policy.warp_scheduler)?;
         let ports = SmId::all(self.sm_ports.len()).zip(&self.sm_ports);
         let sm = |(id, &(out, back)): (SmId, &(PortId, PortId))| {
             let policy = policy.build(&SmContext::of(machine, id))?;
@@ -204,7 +208,7 @@ impl Wiring {
     pub fn slices(
         &self,
         machine: &Machine,
-        queue: &ChosenQueue<'_>,
+        queue: &ChosenQueue,
         needs: &Needs,
         ideal: Ideal,
     ) -> Result<Vec<Slice>, PolicyError> {
@@ -226,10 +230,10 @@ impl Wiring {
         &self,
         machine: &Machine,
         channels: Vec<Channel>,
+        prefetcher: &Chosen<dyn Prefetcher, PrefetchContext>,
         ideal: Ideal,
     ) -> Result<Vec<Controller>, PolicyError> {
         let clock = self.clocks().clock(Domain::Dram).of();
-        let prefetcher = PREFETCHERS.choose(&machine.policy.prefetcher)?;
         let slices = self.slice_ports.chunks(machine.l2.slices_per_channel as usize);
         let controllers = channels.into_iter().zip(slices).enumerate();
         let controller = |(index, (channel, slices)): (usize, (Channel, &[SlicePorts]))| {
@@ -244,6 +248,7 @@ impl Wiring {
     pub fn networks(
         &self,
         machine: &Machine,
+        policies: &NetworkPolicies,
         ideal: Ideal,
     ) -> Result<[Box<dyn Topology>; 2], PolicyError> {
         let clock = self.clocks().clock_of();
@@ -253,7 +258,8 @@ impl Wiring {
         let build =
             if unlimited { warpmem_network::build_unlimited } else { warpmem_network::build };
         let spec = machine.network_spec();
-        let build = |direction, inputs, outputs| build(&spec, direction, clock, inputs, outputs);
+        let build =
+            |direction, inputs, outputs| build(&spec, policies, direction, clock, inputs, outputs);
         Ok([
             build(Direction::Request, sms(|p| p.0), slices(|p| p.requests))?,
             build(Direction::Reply, slices(|p| p.replies), sms(|p| p.1))?,

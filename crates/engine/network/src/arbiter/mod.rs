@@ -13,7 +13,7 @@ mod tests;
 
 use super::Direction;
 use round_robin::RoundRobin;
-use warpmem_params::{Complexity, Entry, PolicyError, Registry, Shape};
+use warpmem_params::{Chosen, Complexity, Entry, PolicyError, Registry, Shape};
 use warpmem_sim::{NetworkCycle, RowId, bits};
 
 /// A set of input ports, one bit each.
@@ -97,12 +97,12 @@ pub static ARBITERS: Registry<dyn Arbiter, ArbiterContext> = Registry::new(
     ],
 );
 
-/// Builds the rule that `text` names; `None` if it never decides.
+/// Builds the chosen rule; `None` if it never decides.
 pub(super) fn build(
-    text: &str,
+    rule: &Chosen<dyn Arbiter, ArbiterContext>,
     context: &ArbiterContext,
 ) -> Result<Option<Box<dyn Arbiter>>, PolicyError> {
-    Ok(Some(ARBITERS.build(text, context)?).filter(|rule| rule.decides()))
+    Ok(Some(rule.build(context)?).filter(|rule| rule.decides()))
 }
 
 type ArbiterEntry = Entry<dyn Arbiter, ArbiterContext>;

@@ -81,7 +81,7 @@ impl Crossbar {
         let sizes = [context.inputs.len(), context.outputs.len()];
         Ok(Crossbar {
             switch: Switch::new(context.clock, network.input_speedup, sizes),
-            rule: arbiter::build(&context.arbiter, &outputs)?,
+            rule: arbiter::build(&context.policies.arbiter, &outputs)?,
             ports: PortEnds {
                 direction: context.direction,
                 clock: context.clock,

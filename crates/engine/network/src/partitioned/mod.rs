@@ -83,7 +83,7 @@ impl Partitioned {
         };
         Ok(Partitioned {
             switches,
-            rule: arbiter::build(&context.arbiter, &rules)?,
+            rule: arbiter::build(&context.policies.arbiter, &rules)?,
             fabric: Fabric::new(shape, context, link_latency.into()),
         })
     }

@@ -3,7 +3,7 @@
 
 use super::ids::{InputId, LinkId, OutputVc};
 use super::wires::Wires;
-use crate::allocator::{ALLOCATORS, Allocator, AllocatorContext, CandidateSet};
+use crate::allocator::{Allocator, AllocatorContext, CandidateSet};
 use crate::{Direction, NetworkContext};
 use warpmem_params::PolicyError;
 use warpmem_sim::NetworkCycle;
@@ -42,7 +42,7 @@ impl Choosers {
             Direction::Reply => 1,
         };
         let allocator = AllocatorContext { choosers, seed };
-        let allocator = ALLOCATORS.build(&context.network.allocator, &allocator)?;
+        let allocator = context.policies.allocator.build(&allocator)?;
         Ok(Choosers { allocator, first_input, first_output })
     }
 

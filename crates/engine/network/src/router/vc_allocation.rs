@@ -59,7 +59,7 @@ impl VcAllocator {
             })
             .collect();
         Ok(VcAllocator {
-            rule: arbiter::build(&context.arbiter, &shape)?,
+            rule: arbiter::build(&context.policies.arbiter, &shape)?,
             requests: Table::from_fn(wires.outputs * pools, |_| Inputs::default()),
             requested: vec![0; next_word],
             pools: router_pools,

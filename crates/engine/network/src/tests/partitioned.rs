@@ -4,8 +4,8 @@ use super::rig::{Outcome, Packet, Readers, Rig, read, write};
 use crate::Direction::{Reply, Request as Down};
 use crate::tests::spec::spec;
 use crate::{
-    Direction, LinkEnd, LinkResult, NetworkContext, NetworkResult, NetworkSpec, Placement,
-    TOPOLOGIES, Topology,
+    Direction, LinkEnd, LinkResult, NetworkContext, NetworkPolicies, NetworkResult, NetworkSpec,
+    Placement, TOPOLOGIES, Topology,
 };
 use warpmem_sim::{Clock, Context, NetworkCycle, PortId};
 use warpmem_support::random::Random;
@@ -247,7 +247,9 @@ fn refusal(topology: &str, direction: Direction, overrides: &[&str]) -> String {
         Down => [spec.sms, spec.slices],
         Reply => [spec.slices, spec.sms],
     };
-    let built = crate::build(&spec, direction, Clock::new(1), ports(inputs), ports(outputs));
+    let policies = NetworkPolicies::choose(&spec).unwrap();
+    let (clock, inputs, outputs) = (Clock::new(1), ports(inputs), ports(outputs));
+    let built = crate::build(&spec, &policies, direction, clock, inputs, outputs);
     built.err().expect("it is rejected").to_string()
 }
 

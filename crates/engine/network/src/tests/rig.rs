@@ -1,7 +1,7 @@
 //! A network between ports that the test fills and empties.
 
 use crate::NetworkSpec;
-use crate::{Direction, NetworkContext, NetworkResult, Placement, TOPOLOGIES, Topology};
+use crate::{Direction, NetworkContext, NetworkPolicies, NetworkResult, Placement, Topology};
 use warpmem_sim::{
     Address, AddressMap, AddressSpace, Bench, Clock, Context, Domain, IndexHash, Location, Message,
     NetworkClock, NetworkCycle, PortId, Request, RequestId, RequestKind, SliceId, SmId, Ticks,
@@ -101,8 +101,7 @@ impl<'a> Rig<'a> {
 
     /// Sends the packets, those of one input in order, and runs until all have arrived.
     pub fn run(&self, packets: &[Packet]) -> Outcome {
-        let topology = &self.spec.topology;
-        self.run_over(packets, |context| TOPOLOGIES.build(topology, context).unwrap())
+        self.run_over(packets, |context| context.connect().unwrap())
     }
 
     /// Runs as [`Rig::run`] does, over the network that `build` makes.
@@ -173,7 +172,8 @@ impl<'a> Rig<'a> {
     }
 
     fn context(&self, clock: NetworkClock, ins: Vec<PortId>, outs: Vec<PortId>) -> NetworkContext {
-        let context = NetworkContext::new(self.spec, self.direction, clock, ins, outs);
+        let policies = NetworkPolicies::choose(self.spec).unwrap();
+        let context = NetworkContext::new(self.spec, &policies, self.direction, clock, ins, outs);
         let placement = self.placement.clone().unwrap_or_else(|| context.placement.clone());
         NetworkContext { placement, ..context }
     }

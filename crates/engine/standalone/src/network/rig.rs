@@ -2,7 +2,7 @@
 
 use super::{Setup, StandaloneError};
 use warpmem_network::{
-    self as network, Direction, NetworkContext, PacketSizes, Placement, Topology,
+    Direction, NetworkContext, NetworkPolicies, PacketSizes, Placement, Topology,
 };
 use warpmem_sim::{
     Bench, Context, Domain, Location, NetworkCycle, PortId, Request, RequestId, RequestKind,
@@ -80,6 +80,7 @@ impl Rig {
         let (sources, destinations) = (pattern.sources, pattern.destinations);
         let map = machine.address_map()?;
         let spec = machine.network_spec();
+        let policies = NetworkPolicies::choose(&spec)?;
         let mut bench = Bench::new(machine.clocks.by_domain(), [0, destinations, 2, sources], map);
         let fabric = &mut bench.region.fabric;
         let direction = pattern.direction;
@@ -93,13 +94,13 @@ impl Rig {
         let output = |n| fabric.add_port("destination", n, entries, network, unit(Domain::L2, n));
         let outputs: Vec<PortId> = (0..destinations).map(output).collect();
         let clock = fabric.clock_of();
-        let mut context =
-            NetworkContext::new(&spec, direction, clock, inputs.clone(), outputs.clone());
+        let (ins, outs) = (inputs.clone(), outputs.clone());
+        let mut context = NetworkContext::new(&spec, &policies, direction, clock, ins, outs);
         context.packets = PacketSizes::fixed(setup.packet_flits);
         if let Some(nodes) = pattern.nodes {
             context.placement = Placement::all_to_all(nodes);
         }
-        let network = network::connect(&spec, &context)?;
+        let network = context.connect()?;
         Ok(Rig { bench, network, direction, inputs, outputs, room, now: 0 })
     }
 

@@ -10,7 +10,7 @@ use super::residency::CtaNeeds;
 use super::sms::SmTable;
 use crate::sm::{CtaEnd, IdleCycles};
 use warpmem_machine::Machine;
-use warpmem_params::{Counter, Entry, Registry};
+use warpmem_params::{Chosen, Counter, Entry, Registry};
 use warpmem_sim::SmId;
 
 /// State of the machine when a CTA scheduler picks the SM of a kernel's next CTA.
@@ -118,6 +118,9 @@ pub static CTA_SCHEDULERS: Registry<dyn CtaScheduler, Machine> = Registry::new(
 );
 
 type CtaEntry = Entry<dyn CtaScheduler, Machine>;
+
+/// The CTA scheduler that a machine chooses.
+pub type ChosenCtaScheduler = Chosen<dyn CtaScheduler, Machine>;
 
 /// A round-robin pointer over the SMs.
 #[derive(Default)]

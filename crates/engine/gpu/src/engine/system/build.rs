@@ -8,17 +8,18 @@ use crate::engine::phase::Phase;
 use crate::engine::region_units::RegionUnits;
 use crate::engine::split::Split;
 use crate::engine::wiring::Wiring;
-use crate::ideal::{IDEALS, Ideal};
+use crate::ideal::Ideal;
 use crate::l2::Slice;
-use crate::l2::queue::{ChosenQueue, L2_QUEUES, without_delay_before_tags};
+use crate::l2::queue::without_delay_before_tags;
 use crate::results::Wanted;
 use crate::side::{SharedMshrs, SideChannels, share_tables};
+use crate::slots::ChosenPolicies;
 use crate::sm::Sm;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::vec;
 use warpmem_dram::Channel;
-use warpmem_dram::scheduler::{Family, SCHEDULERS};
+use warpmem_dram::scheduler::Family;
 use warpmem_machine::{Machine, MachineError};
 use warpmem_params::PolicyError;
 use warpmem_sim::{CoreCycle, Region, Ticks};
@@ -36,38 +37,39 @@ pub enum BuildError {
 }
 
 impl System {
+    /// Builds a machine with these policies.
     pub fn new(
         machine: &Machine,
+        policies: &ChosenPolicies,
         trace: &Trace,
         wanted: &Wanted,
         threads: usize,
     ) -> Result<System, BuildError> {
-        let context = machine.scheduler_context();
-        let schedulers = SCHEDULERS.build(&machine.policy.dram_scheduler, &context)?;
-        System::with_schedulers(machine, trace, &*schedulers, wanted, threads)
+        let schedulers = policies.dram_scheduler.build(&machine.scheduler_context())?;
+        System::with_schedulers(machine, policies, trace, &*schedulers, wanted, threads)
     }
 
-    /// Builds a machine with these DRAM schedulers instead of the ones it names.
+    /// Builds a machine with these policies, but with `schedulers` as its DRAM schedulers.
     pub fn with_schedulers(
         machine: &Machine,
+        policies: &ChosenPolicies,
         trace: &Trace,
         schedulers: &dyn Family,
         wanted: &Wanted,
         threads: usize,
     ) -> Result<System, BuildError> {
         let map = Arc::new(machine.address_map()?);
-        let dispatcher = Dispatcher::new(machine, trace.kernels())?;
+        let dispatcher = Dispatcher::new(machine, &policies.cta_scheduler, trace.kernels())?;
         let l2_resets = dispatcher.first_ctas(&trace.header().l2_resets);
-        let ideal = *IDEALS.build(&machine.policy.ideal, machine)?;
+        let ideal = *policies.ideal.build(machine)?;
         let needs = schedulers.needs();
-        let queues = L2_QUEUES.choose(&machine.policy.l2_queue)?;
-        let queue = queues.build(&machine.l2)?;
+        let queue = policies.l2_queue.build(&machine.l2)?;
         let unqueued = (!queue.holds_requests()).then(|| without_delay_before_tags(machine));
         let machine = unqueued.as_ref().unwrap_or(machine);
         let split = Split::new(machine, regions(schedulers, wanted, threads));
         let wiring = Wiring::new(machine, &needs, queue.entries_at_nodes(), split.clone());
-        let mut units = Units::new(machine, &wiring, schedulers, &queues, ideal, &l2_resets)?;
-        let networks = wiring.networks(machine, ideal)?;
+        let mut units = Units::new(machine, policies, &wiring, schedulers, ideal, &l2_resets)?;
+        let networks = wiring.networks(machine, &policies.network, ideal)?;
         let peer_links = wiring.peer_links(machine, ideal);
         let sm_links = wiring.sm_links(machine, ideal);
         let mut regions = wiring.regions;
@@ -128,18 +130,19 @@ struct Units {
 impl Units {
     fn new(
         machine: &Machine,
+        policies: &ChosenPolicies,
         wiring: &Wiring,
         schedulers: &dyn Family,
-        queues: &ChosenQueue<'_>,
         ideal: Ideal,
         l2_resets: &Arc<[u32]>,
     ) -> Result<Units, BuildError> {
-        let sms = wiring.sms(machine, ideal)?;
-        let slices = wiring.slices(machine, queues, &schedulers.needs(), ideal)?.into_iter();
+        let sms = wiring.sms(machine, &policies.warp_scheduler, ideal)?;
+        let slices =
+            wiring.slices(machine, &policies.l2_queue, &schedulers.needs(), ideal)?.into_iter();
         let mut slices: Vec<Slice> =
             slices.map(|slice| slice.with_resets(Arc::clone(l2_resets))).collect();
         let channels = Channel::all(&machine.scheduler_context(), schedulers)?;
-        let controllers = wiring.controllers(machine, channels, ideal)?;
+        let controllers = wiring.controllers(machine, channels, &policies.prefetcher, ideal)?;
         let of_channels = slices.chunks_mut(machine.l2.slices_per_channel as usize);
         for (controller, slices) in controllers.iter().zip(of_channels) {
             let Some(lines) = controller.cached_lines() else { continue };

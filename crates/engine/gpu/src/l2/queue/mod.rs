@@ -92,7 +92,7 @@ pub fn without_delay_before_tags(machine: &Machine) -> Machine {
 type QueueEntry = Entry<dyn L2Queue, L2>;
 
 /// The queue policy that a machine chooses.
-pub(crate) type ChosenQueue<'a> = Chosen<'a, dyn L2Queue, L2>;
+pub type ChosenQueue = Chosen<dyn L2Queue, L2>;
 
 /// The class of a Critical Field, most critical first: 1, 2, 3 to 4, 5 to 8, 9 to 32 (CaLRS 2015,
 /// Table 2).

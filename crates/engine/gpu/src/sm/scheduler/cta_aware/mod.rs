@@ -55,7 +55,7 @@ params! {
 fn build(
     priority: Priority,
     context: &SmContext,
-    params: &Given<'_>,
+    params: &Given,
 ) -> Result<Box<dyn WarpScheduler>, PolicyError> {
     let Options { min_warps, groups: GroupOptions { idle } } = params.read();
     let groups = Groups::new(priority, idle, context.schedulers());
