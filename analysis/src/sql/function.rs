@@ -2,9 +2,7 @@
 
 use polars::lazy::dsl::{max_horizontal, min_horizontal};
 use polars::prelude::*;
-use sqlparser::ast::{
-    Expr as Ast, Function, FunctionArg, FunctionArgExpr, FunctionArguments, Value as Literal,
-};
+use sqlparser::ast::{Expr as Ast, Function};
 
 use super::aggregate::is_aggregate;
 use super::planner::Planner;
