@@ -50,7 +50,8 @@ const LAYERS: &[(&str, &str, &[&str])] = &[
             "workload",
         ],
     ),
-    ("", "analysis", &["support"]),
+    ("study", "comparison", &["support"]),
+    ("", "analysis", &["comparison", "support"]),
     ("study", "chart", &["analysis", "params", "support"]),
     ("study", "report", &["analysis", "chart", "gpu", "machine", "record", "support"]),
     (

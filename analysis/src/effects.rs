@@ -151,7 +151,7 @@ fn beyond_rounding(squares: Expr, runs: Expr) -> Expr {
 fn check_values(runs: &DataFrame, metric: &str) -> Result<()> {
     let values = runs.column(RESPONSE)?.f64()?;
     match values.iter().find(|value| !value.is_some_and(|v| v > 0.0 && v.is_finite())) {
-        None if runs.height() == 0 => Err(Error::NoRuns),
+        None if runs.height() == 0 => Err(warpmem_comparison::Error::NoRuns.into()),
         None => Ok(()),
         Some(value) => Err(Error::Factorial(format!(
             "`{metric}` of a run is {}, but effects need a number above 0",

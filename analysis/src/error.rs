@@ -36,39 +36,6 @@ pub enum Error {
     )]
     UnsupportedColumn { table: String, column: String, dtype: String },
 
-    /// A missing column that a computation needs.
-    #[error("{table} has no column `{column}`; it has: {}", available.join(", "))]
-    MissingColumn { table: String, column: String, available: Vec<String> },
-
-    /// A column that must hold numbers and does not.
-    #[error("column `{column}` of {table} holds {dtype}, not numbers")]
-    NotNumeric { table: String, column: String, dtype: String },
-
-    /// A baseline that names no value of a varied slot.
-    #[error("no run of the baseline `{baseline}`; runs vary in {}", available.join("; "))]
-    UnknownBaseline { baseline: String, available: Vec<String> },
-
-    /// A baseline part that is a value of several slots.
-    #[error("`{part}` of the baseline is a value of several slots ({}); write slot={part}", slots.join(", "))]
-    AmbiguousBaseline { part: String, slots: Vec<String> },
-
-    /// A workload without a run of the baseline.
-    #[error("trace `{trace}` on machine `{machine}` has no run of the baseline `{baseline}` to compare `{policy}` with; it was run with: {}; run it with the baseline too, or choose another", available.join(", "))]
-    MissingBaseline {
-        trace: String,
-        machine: String,
-        policy: String,
-        baseline: String,
-        available: Vec<String>,
-    },
-
-    /// Several runs where a comparison needs one.
-    #[error(
-        "{runs} runs of trace `{trace}` on machine `{machine}` with `{policy}`, but a comparison needs exactly one; they differ in {}",
-        either(differ)
-    )]
-    SeveralRuns { trace: String, machine: String, policy: String, runs: usize, differ: Vec<String> },
-
     /// A query over a table that does not exist.
     #[error("no table `{table}`; there are: {}", available.join(", "))]
     UnknownTable { table: String, available: Vec<String> },
@@ -81,24 +48,13 @@ pub enum Error {
     #[error("the query failed: {0}")]
     Query(String),
 
-    /// Runs of different traces, machines or engines under one name.
-    #[error(
-        "these runs cannot be compared: {}; compare runs that agree, or allow mixed runs (`--allow-mixed` of a report), which are then marked",
-        differences.join("; ")
-    )]
-    Mixed { differences: Vec<String> },
-
-    /// Unreadable parameters of a run.
-    #[error("failed to parse `{column}` of a run: {text}")]
-    Parameters { column: String, text: String },
+    /// Runs that cannot be compared, or columns that a computation cannot use.
+    #[error(transparent)]
+    Runs(#[from] warpmem_comparison::Error),
 
     /// Runs that are not a full factorial.
     #[error("no effects can be computed: {0}")]
     Factorial(String),
-
-    /// No rows to compare.
-    #[error("the `runs` table has no rows to compare")]
-    NoRuns,
 
     /// A file that cannot be written.
     #[error("failed to write {}", path.display())]
@@ -135,10 +91,6 @@ pub(crate) fn unknown_column(column: &str, available: impl Iterator<Item = Strin
 fn listed(paths: &[PathBuf]) -> String {
     let paths: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
     paths.join(", ")
-}
-
-fn either(slots: &[String]) -> String {
-    if slots.is_empty() { "no slot".to_owned() } else { slots.join(", ") }
 }
 
 /// A result with this crate's error.

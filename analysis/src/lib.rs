@@ -11,14 +11,13 @@
 //!
 //! let runs = Results::open("results")?.runs()?;
 //! let comparison = compare(runs, &CompareOptions::new("fr-fcfs"))?;
-//! println!("{}", comparison.to_text(120)?);
+//! println!("{}", comparison.to_text(120));
 //! # Ok::<(), warpmem_analysis::Error>(())
 //! ```
 //!
 //! [`METRICS`] states the unit of each metric. A value that does not exist is null everywhere,
 //! never "not a number".
 
-mod baseline;
 mod cell;
 mod compare;
 mod counts;
@@ -26,12 +25,8 @@ mod effects;
 mod error;
 mod former;
 mod frame;
-mod grid;
 mod loads;
 mod means;
-mod metric;
-mod mixed;
-mod overrides;
 mod parameters;
 mod read;
 mod results;
@@ -43,17 +38,20 @@ mod write;
 
 pub use polars;
 
-pub use compare::{CompareOptions, Comparison, compare};
+pub use compare::{Comparison, compare};
 pub use effects::{WORKLOADS, effects};
 pub use error::{Error, Result};
 pub use loads::{DIVERGENCE_PERCENTILES, LOAD_TIME_PERCENTILES, divergence, load_time};
-pub use means::{MEANS, Mean, means};
-pub use metric::{COMPARED, Digits, METRICS, Metric, Relation, digits, metric, relative};
+pub use means::means;
 pub use parameters::parameters;
 pub use read::read_table;
-pub use results::{Results, SLOTS, TABLES};
+pub use results::{Results, TABLES};
 pub use runs::{STAGES, bank_map, interval_series, latency_breakdown, row_locality_vs_blp};
 pub use sql::with_expression;
 pub use tail::tail;
 pub use text::{column_to_strings, record_to_string, table_to_string};
+pub use warpmem_comparison::{
+    COMPARED, CompareOptions, Digits, Error as RunsError, MEANS, METRICS, Mean, Metric, Relation,
+    SLOTS, digits, metric, relative,
+};
 pub use write::{table_to_csv, table_to_json, write_csv, write_ipc, write_json, write_parquet};

@@ -1,50 +1,12 @@
-//! Means of a comparison's rows over workloads.
+//! Means over rows with the same keys.
 
 use std::f64::consts::E;
 
 use polars::prelude::*;
+use warpmem_comparison::Mean;
 
 use crate::error::Result;
-use crate::frame::{finite_or_null, names, require, require_numeric};
-use crate::mixed::MIXED;
-use crate::overrides::{OVERRIDES, holds_overrides};
-use crate::results::SLOTS;
-
-/// A mean over workloads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mean {
-    Arithmetic,
-    Geometric,
-    Harmonic,
-}
-
-impl Mean {
-    /// All means, in the order of a comparison's rows.
-    pub const ALL: [Mean; 3] = [Mean::Arithmetic, Mean::Geometric, Mean::Harmonic];
-
-    /// Returns the name in the column `mean` of a comparison.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Mean::Arithmetic => "arithmetic",
-            Mean::Geometric => "geometric",
-            Mean::Harmonic => "harmonic",
-        }
-    }
-
-    /// Averages the values. Nulls are ignored; the mean of no values is null, as is an undefined
-    /// mean.
-    fn of(self, values: Expr) -> Expr {
-        let values = values.cast(DataType::Float64);
-        finite_or_null(match self {
-            Mean::Arithmetic => values.mean(),
-            Mean::Geometric => values.log(lit(E)).mean().exp(),
-            Mean::Harmonic => lit(1.0) / (lit(1.0) / values).mean(),
-        })
-    }
-}
-
-/// Names of the means of a comparison, in order.
-pub const MEANS: [&str; 3] = [Mean::ALL[0].name(), Mean::ALL[1].name(), Mean::ALL[2].name()];
+use crate::frame::{finite_or_null, require, require_numeric};
 
 /// Computes the `mean` of each of `columns` over the rows of `frame` with the same `keys`, in order
 /// of first appearance, and `rows`, their number. Nulls are ignored. The papers' metrics are
@@ -72,54 +34,18 @@ pub fn means(
     keys.iter().try_for_each(|key| require(&schema, TABLE, key))?;
     columns.iter().try_for_each(|column| require_numeric(&schema, TABLE, column))?;
     let keys: Vec<Expr> = keys.iter().map(|key| col(*key)).collect();
-    let means = columns.iter().map(|column| mean.of(col(*column)).alias(*column));
+    let means = columns.iter().map(|column| of(mean, col(*column)).alias(*column));
     Ok(frame
         .group_by_stable(keys)
         .agg([len().alias("rows")].into_iter().chain(means).collect::<Vec<_>>()))
 }
 
-/// Computes one row per machine, policy in the varied `slots`, and mean of the IPC ratio; `metrics`
-/// are averaged in the arithmetic row.
-pub(crate) fn mean_rows(
-    rows: &DataFrame,
-    slots: &[String],
-    metrics: &[String],
-) -> Result<DataFrame> {
-    const GROUP: &str = "position of the group";
-    let overrides = holds_overrides(rows, slots).then_some(OVERRIDES);
-    let machine = ["machine"].into_iter().chain(overrides).map(col);
-    let group: Vec<Expr> = machine.chain(slots.iter().map(col)).collect();
-    let same_slots = SLOTS
-        .into_iter()
-        .filter(|slot| rows.schema().contains(slot) && !slots.iter().any(|varied| varied == slot));
-    let same_slots: Vec<Expr> = same_slots.map(value_if_same).collect();
-    let order = columns_of_means(rows);
-    let frames = Mean::ALL.map(|mean| {
-        let mut columns = same_slots.clone();
-        columns.push(col("ipc_ratio").count().alias("workloads"));
-        columns.push(mean.of(col("ipc_ratio")).alias("ipc_ratio"));
-        columns.extend(metrics.iter().map(|metric| match mean {
-            Mean::Arithmetic => mean.of(col(metric)).alias(metric),
-            _ => lit(NULL).cast(DataType::Float64).alias(metric),
-        }));
-        let means = rows.clone().lazy().group_by_stable(&group).agg(columns);
-        means
-            .with_columns([lit(mean.name()).alias("mean")])
-            .select(&order)
-            .with_row_index(GROUP, None)
-    });
-    let stable = SortMultipleOptions::default().with_maintain_order(true);
-    let means = concat(frames, UnionArgs::default())?.sort([GROUP], stable);
-    Ok(means.drop(by_name([GROUP], true, false)).collect()?)
-}
-
-fn value_if_same(slot: &str) -> Expr {
-    let same = col(slot).n_unique().eq(lit(1));
-    when(same).then(col(slot).first()).otherwise(lit(NULL)).alias(slot)
-}
-
-fn columns_of_means(rows: &DataFrame) -> Vec<Expr> {
-    let not_averaged = ["machine", "trace", MIXED, "ipc_thread"];
-    let of_rows = names(rows).filter(|name| !not_averaged.contains(name));
-    ["machine", "mean", "workloads"].into_iter().chain(of_rows).map(col).collect()
+/// Averages the values. Nulls are ignored; the mean of no values is null, as is an undefined mean.
+fn of(mean: Mean, values: Expr) -> Expr {
+    let values = values.cast(DataType::Float64);
+    finite_or_null(match mean {
+        Mean::Arithmetic => values.mean(),
+        Mean::Geometric => values.log(lit(E)).mean().exp(),
+        Mean::Harmonic => lit(1.0) / (lit(1.0) / values).mean(),
+    })
 }

@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 
 use polars::prelude::*;
 use serde_json::{Map, Value};
+use warpmem_comparison::Error as RunsError;
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 
 /// A run's parameters by their dotted names.
 type Parameters = Map<String, Value>;
@@ -65,13 +66,16 @@ fn parsed(
     }
     let parse = |text: Option<&str>| {
         let text = text.unwrap_or_default();
-        let unclear = || Error::Parameters { column: column.to_owned(), text: text.to_owned() };
-        if text.is_empty() { Ok(Parameters::new()) } else { parse(text).ok_or_else(unclear) }
+        let unclear = || RunsError::Parameters { column: column.to_owned(), text: text.to_owned() };
+        match text.is_empty() {
+            true => Ok(Parameters::new()),
+            false => Ok(parse(text).ok_or_else(unclear)?),
+        }
     };
     runs.column(column)?.str()?.iter().map(parse).collect()
 }
 
-pub(crate) fn parse_parameters(text: &str) -> Option<Parameters> {
+fn parse_parameters(text: &str) -> Option<Parameters> {
     serde_json::from_str(text).ok()
 }
 

@@ -29,18 +29,6 @@ pub const TABLES: [&str; 14] = [
     "intervals",
 ];
 
-/// Columns that name the policy of each slot of the machine.
-pub const SLOTS: [&str; 8] = [
-    "dram_scheduler",
-    "warp_scheduler",
-    "cta_scheduler",
-    "l2_queue",
-    "topology",
-    "arbiter",
-    "prefetcher",
-    "ideal",
-];
-
 const RUN_ID: &str = "run_id";
 
 /// Marker file of a directory whose sweep has not assembled its tables. It has a line for each run

@@ -7,12 +7,11 @@ use std::path::{Path, PathBuf};
 
 use polars::prelude::{CompatLevel, DataFrame};
 use polars_io::prelude::{IpcWriter, ParquetWriter, SerWriter};
-use serde_json::Value;
+use warpmem_comparison::{rows_to_csv, rows_to_json};
 
 use crate::cell::rows;
 use crate::error::{Error, Result};
 use crate::frame::names;
-use warpmem_support::text::csv_text;
 
 /// Formats a frame as CSV: a heading with the column names, empty fields for null. Text that a
 /// spreadsheet would read as a formula (leading `=`, `+`, `-`, `@`) is prefixed with an apostrophe.
@@ -20,14 +19,7 @@ use warpmem_support::text::csv_text;
 /// # Errors
 /// If a column is of a type that tables do not hold.
 pub fn table_to_csv(frame: &DataFrame) -> Result<String> {
-    let mut text = csv::Writer::from_writer(Vec::new());
-    let in_memory = "writing to memory does not fail";
-    text.write_record(names(frame).map(|name| csv_text(name).into_owned())).expect(in_memory);
-    for row in rows(frame) {
-        text.write_record(row?.iter().map(|cell| cell.to_csv())).expect(in_memory);
-    }
-    let bytes = text.into_inner().expect(in_memory);
-    Ok(String::from_utf8(bytes).expect("made of strings"))
+    rows_to_csv(&names(frame).collect::<Vec<_>>(), rows(frame))
 }
 
 /// Formats a frame as a JSON array with one object per row, keys in the order of the columns.
@@ -35,19 +27,7 @@ pub fn table_to_csv(frame: &DataFrame) -> Result<String> {
 /// # Errors
 /// If a column is of a type that tables do not hold.
 pub fn table_to_json(frame: &DataFrame) -> Result<String> {
-    let names: Vec<&str> = names(frame).collect();
-    let mut lines = Vec::new();
-    for row in rows(frame) {
-        let fields = names
-            .iter()
-            .zip(row?)
-            .map(|(name, cell)| format!("{}:{}", Value::from(*name), cell.to_json()));
-        lines.push(format!("{{{}}}", fields.collect::<Vec<_>>().join(",")));
-    }
-    Ok(match lines.is_empty() {
-        true => "[]\n".to_owned(),
-        false => format!("[\n{}\n]\n", lines.join(",\n")),
-    })
+    rows_to_json(&names(frame).collect::<Vec<_>>(), rows(frame))
 }
 
 /// Writes a frame as CSV.

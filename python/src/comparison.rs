@@ -48,8 +48,8 @@ impl Comparison {
     }
 
     /// Formats the comparison as `warpmem compare` does.
-    fn to_text(&self, width: usize) -> PyResult<String> {
-        self.comparison.to_text(width).or_raise()
+    fn to_text(&self, width: usize) -> String {
+        self.comparison.to_text(width)
     }
 }
 

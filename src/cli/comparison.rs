@@ -4,13 +4,10 @@ use super::convoy;
 use super::format::Format;
 use super::output::width;
 use super::run_row::check_name;
-use crate::record::run_columns;
-use crate::slots::{Baseline, split_list};
 use std::path::Path;
-use warpmem_analysis::polars::prelude::{IntoLazy, LazyFrame, UnionArgs, concat};
-use warpmem_analysis::{
-    CompareOptions, Comparison, Results, compare, relative, table_to_csv, table_to_json,
-};
+use crate::record::{self, read_table, run_columns};
+use crate::slots::{Baseline, split_list};
+use warpmem_comparison::{CompareOptions, Comparison, Table, Values, compare, relative};
 
 /// Compares the runs whose tables are in `directory` in the metrics `shown`, or in the format's
 /// default metrics.
@@ -20,18 +17,31 @@ pub fn of_directory(
     shown: Option<&[String]>,
     format: Format,
 ) -> anyhow::Result<String> {
-    let runs = Results::open(directory)?.runs()?;
-    text(&[comparison(runs, baseline, shown, format)?], format)
+    let runs = read_runs(directory)?;
+    Ok(text(&[comparison(&runs, baseline, shown, format)?], format))
+}
+
+/// Reads the table `runs` in `directory`.
+pub fn read_runs(directory: &Path) -> anyhow::Result<Table> {
+    let columns = read_table(&directory.join("runs.parquet"))?.into_iter().map(|(name, values)| {
+        let values = match values {
+            record::Values::Text(texts) => Values::Text(texts.into_iter().map(Some).collect()),
+            record::Values::Count(counts) => Values::Count(counts),
+            record::Values::Ratio(ratios) => Values::Float(ratios),
+        };
+        (name, values)
+    });
+    Ok(Table::new(columns.collect()))
 }
 
 /// Makes the comparison of `runs` that [`text`] prints in this format.
 pub fn comparison(
-    runs: LazyFrame,
+    runs: &Table,
     baseline: &Baseline,
     shown: Option<&[String]>,
     format: Format,
 ) -> anyhow::Result<Comparison> {
-    convoy::warn_of_runs(&runs)?;
+    convoy::warn_of_runs(runs);
     let mut options = CompareOptions::new(baseline.name());
     options.units = run_columns().into_iter().map(|c| (c.name, c.unit.to_owned())).collect();
     if let Some(shown) = shown {
@@ -49,15 +59,14 @@ pub fn comparison(
 }
 
 /// Formats comparisons one after the other.
-pub fn text(comparisons: &[Comparison], format: Format) -> anyhow::Result<String> {
+pub fn text(comparisons: &[Comparison], format: Format) -> String {
     if format == Format::Table {
         let texts = comparisons.iter().map(|comparison| comparison.to_text(width()));
-        return Ok(texts.collect::<Result<Vec<String>, _>>()?.join("\n"));
+        return texts.collect::<Vec<String>>().join("\n");
     }
-    let tables = comparisons.iter().map(|comparison| Ok(comparison.table()?.lazy()));
-    let tables = tables.collect::<anyhow::Result<Vec<LazyFrame>>>()?;
-    let table = concat(tables, UnionArgs::default())?.collect()?;
-    Ok(if format == Format::Json { table_to_json(&table) } else { table_to_csv(&table) }?)
+    let tables: Vec<Table> = comparisons.iter().map(Comparison::table).collect();
+    let table = Table::stacked(&tables);
+    if format == Format::Json { table.to_json() } else { table.to_csv() }
 }
 
 /// Parses a list of metric names: numeric columns of a run, optionally followed by `_ratio` or

@@ -1,7 +1,7 @@
 //! Warns of runs whose SMs access the slices in lockstep.
 
 use super::output::warn;
-use warpmem_analysis::polars::prelude::{LazyFrame, col};
+use warpmem_comparison::{Table, Values};
 
 /// Column of `runs` with the share of convoyed requests.
 const COLUMN: &str = "request_convoy";
@@ -16,10 +16,9 @@ pub fn warn_of(shares: impl IntoIterator<Item = Option<f64>>) {
 }
 
 /// Warns as [`warn_of`] does, given the rows of `runs`.
-pub fn warn_of_runs(runs: &LazyFrame) -> anyhow::Result<()> {
-    let shares = runs.clone().select([col(COLUMN)]).collect()?;
-    warn_of(shares.column(COLUMN)?.f64()?.iter());
-    Ok(())
+pub fn warn_of_runs(runs: &Table) {
+    let shares = runs.column(COLUMN).and_then(Values::numbers);
+    warn_of(shares.into_iter().flatten());
 }
 
 fn warning(shares: impl IntoIterator<Item = Option<f64>>) -> Option<String> {

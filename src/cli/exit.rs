@@ -197,6 +197,6 @@ mod tests {
         assert_eq!(status_of(stuck.into()), Some(FAILURE));
         assert!(is_fault(&anyhow::Error::new(deadlock).context("failed to do it")));
         assert!(!is_fault(&anyhow::anyhow!("bad input")));
-        assert_eq!(status_of(warpmem_analysis::Error::NoRuns.into()), None);
+        assert_eq!(status_of(warpmem_comparison::Error::NoRuns.into()), None);
     }
 }

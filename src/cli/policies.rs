@@ -81,6 +81,6 @@ mod tests {
 
     #[test]
     fn slots_are_named_as_tables_name_them() {
-        assert_eq!(SLOTS.each_ref().map(|slot| slot.name), warpmem_analysis::SLOTS);
+        assert_eq!(SLOTS.each_ref().map(|slot| slot.name), warpmem_comparison::SLOTS);
     }
 }

@@ -25,23 +25,6 @@ pub fn runs() -> DataFrame {
     .expect("columns of one length")
 }
 
-/// Trace, machine, DRAM scheduler, warp scheduler, IPC.
-type Ipc = (&'static str, &'static str, &'static str, &'static str, Option<f64>);
-
-/// Makes the smallest frame that a comparison without further metrics needs.
-pub fn ipcs(rows: &[Ipc]) -> LazyFrame {
-    let column = |get: fn(&Ipc) -> &'static str| rows.iter().map(get).collect::<Vec<_>>();
-    df!(
-        "trace" => column(|row| row.0),
-        "machine" => column(|row| row.1),
-        "dram_scheduler" => column(|row| row.2),
-        "warp_scheduler" => column(|row| row.3),
-        "ipc_thread" => rows.iter().map(|row| row.4).collect::<Vec<_>>(),
-    )
-    .expect("columns of one length")
-    .lazy()
-}
-
 pub fn floats(frame: &DataFrame, column: &str) -> Vec<Option<f64>> {
     frame.column(column).unwrap().f64().unwrap().iter().collect()
 }

@@ -3,7 +3,7 @@
 use crate::common::{floats, strings};
 use polars::df;
 use polars::prelude::*;
-use warpmem_analysis::{Error, effects};
+use warpmem_analysis::{Error, RunsError, effects};
 
 /// Makes two workloads of different IPC. Level b doubles the IPC and y multiplies it by eight; b with y
 /// gives four times the product of the two.
@@ -107,5 +107,5 @@ fn a_factorial_that_is_not_full_is_refused_by_name() {
         @"no effects can be computed: `ipc_thread` of a run is 0, but effects need a number above 0"
     );
     let none = effects(runs().slice(0, 0).lazy(), &FACTORS, "ipc_thread").err().unwrap();
-    assert!(matches!(none, Error::NoRuns), "{none}");
+    assert!(matches!(none, Error::Runs(RunsError::NoRuns)), "{none}");
 }

@@ -1,6 +1,6 @@
 use polars::df;
 use polars::prelude::*;
-use warpmem_analysis::{Error, divergence, load_time, tail};
+use warpmem_analysis::{Error, RunsError, divergence, load_time, tail};
 
 use crate::common::{floats, strings};
 
@@ -74,7 +74,7 @@ fn division_by_zero_is_null() {
 fn a_missing_column_is_named() {
     let lacking = || loads().drop(by_name(["divergence"], true, false));
     let missing = |result: warpmem_analysis::Result<LazyFrame>| match result.err().unwrap() {
-        Error::MissingColumn { column, .. } => column,
+        Error::Runs(RunsError::MissingColumn { column, .. }) => column,
         other => panic!("{other}"),
     };
     assert_eq!(missing(divergence(lacking(), &["run_id"])), "divergence");

@@ -5,15 +5,11 @@ use std::fs;
 use polars::df;
 use polars::prelude::*;
 use warpmem_analysis::{
-    CompareOptions, Comparison, Error, compare, read_table, record_to_string, table_to_csv,
-    table_to_json, table_to_string, write_csv, write_json, write_parquet,
+    Error, read_table, record_to_string, table_to_csv, table_to_json, table_to_string, write_csv,
+    write_json, write_parquet,
 };
 
-use crate::common::{ipcs, runs};
-
-fn comparison() -> Comparison {
-    compare(runs().lazy(), &CompareOptions::new("fr-fcfs")).unwrap()
-}
+use crate::common::runs;
 
 /// Makes a frame of every type that tables hold, with nulls and awkward values.
 fn awkward() -> DataFrame {
@@ -27,42 +23,6 @@ fn awkward() -> DataFrame {
         "flag" => [Some(true), Some(false), None],
     )
     .unwrap()
-}
-
-#[test]
-fn comparison_on_a_wide_terminal() {
-    insta::assert_snapshot!(comparison().to_text(120).unwrap());
-}
-
-#[test]
-fn comparison_on_a_narrow_terminal() {
-    let text = comparison().to_text(60).unwrap();
-    assert!(text.lines().all(|line| line.chars().count() <= 60), "{text}");
-    insta::assert_snapshot!(text);
-}
-
-#[test]
-fn comparison_of_machines_and_two_slots_with_a_missing_run() {
-    let runs = ipcs(&[
-        ("a.wmt", "li2015", "fcfs", "lrr", Some(1.0)),
-        ("a.wmt", "li2015", "fr-fcfs", "lrr", Some(2.0)),
-        ("a.wmt", "li2015", "fcfs", "gto", Some(3.0)),
-        ("a.wmt", "li2015", "fr-fcfs", "gto", Some(4.0)),
-        ("b.wmt", "li2015", "fr-fcfs", "gto", Some(4.0)),
-        ("a.wmt", "v100", "fr-fcfs", "gto", Some(10.0)),
-    ]);
-    let options = CompareOptions { metrics: Vec::new(), ..CompareOptions::new("fr-fcfs") };
-    insta::assert_snapshot!(compare(runs, &options).unwrap().to_text(80).unwrap());
-}
-
-#[test]
-fn comparison_as_csv() {
-    insta::assert_snapshot!(table_to_csv(&comparison().table().unwrap()).unwrap());
-}
-
-#[test]
-fn comparison_as_json() {
-    insta::assert_snapshot!(table_to_json(&comparison().table().unwrap()).unwrap());
 }
 
 #[test]
@@ -115,7 +75,7 @@ fn parquet_reads_back_as_what_was_written() {
 fn written_files_leave_no_partial_file() {
     let directory = tempfile::tempdir().unwrap();
     let path = |name| directory.path().join(name);
-    let table = comparison().table().unwrap();
+    let table = runs();
     fs::write(path("out.csv"), "old").unwrap();
     write_csv(&table, path("out.csv")).unwrap();
     write_json(&table, path("out.json")).unwrap();

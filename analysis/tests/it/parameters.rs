@@ -1,7 +1,7 @@
 use crate::common::{floats, strings};
 use polars::df;
 use polars::prelude::*;
-use warpmem_analysis::{Error, parameters};
+use warpmem_analysis::{Error, RunsError, parameters};
 
 fn columns(frame: LazyFrame) -> DataFrame {
     parameters(frame).unwrap().collect().unwrap()
@@ -41,6 +41,9 @@ fn without_a_parameters_column_the_overrides_are_used() {
 fn malformed_parameters_are_refused() {
     for (column, text) in [("overrides", "q"), ("parameters", "{")] {
         let error = parameters(df!(column => [text]).unwrap().lazy()).err().unwrap();
-        assert!(matches!(&error, Error::Parameters { column: c, .. } if c == column), "{error}");
+        assert!(
+            matches!(&error, Error::Runs(RunsError::Parameters { column: c, .. }) if c == column),
+            "{error}"
+        );
     }
 }

@@ -66,17 +66,20 @@ pub(crate) fn concatenate(
     file.close()
 }
 
-fn open(path: &Path) -> Result<SerializedFileReader<File>, ResultsError> {
+pub(super) fn open(path: &Path) -> Result<SerializedFileReader<File>, ResultsError> {
     SerializedFileReader::new(open_checked(path)?).map_err(unreadable(path))
 }
 
-fn unreadable(path: &Path) -> impl FnOnce(ParquetError) -> ResultsError {
+pub(super) fn unreadable(path: &Path) -> impl FnOnce(ParquetError) -> ResultsError {
     let path = path.to_owned();
     move |source| ResultsError::Unreadable { path, source }
 }
 
 /// Appends the rows of a group to the columns and returns their number.
-fn append(columns: &mut [Values], group: &dyn RowGroupReader) -> Result<usize, ParquetError> {
+pub(super) fn append(
+    columns: &mut [Values],
+    group: &dyn RowGroupReader,
+) -> Result<usize, ParquetError> {
     let rows = group.metadata().num_rows() as usize;
     for (index, column) in columns.iter_mut().enumerate() {
         column.read(group.get_column_reader(index)?, rows)?;
@@ -84,7 +87,7 @@ fn append(columns: &mut [Values], group: &dyn RowGroupReader) -> Result<usize, P
     Ok(rows)
 }
 
-/// Values of some rows of one column.
+/// Values of some rows of one column, as in a file.
 pub(super) enum Values {
     Text(Typed<ByteArray>),
     Count(Typed<i64>),
@@ -98,7 +101,7 @@ pub(super) struct Typed<T> {
 }
 
 impl Values {
-    fn new(field: &Field) -> Values {
+    pub(super) fn new(field: &Field) -> Values {
         let nullable = field.is_nullable();
         match field.physical() {
             Physical::BYTE_ARRAY => Values::Text(Typed::new(nullable)),
@@ -161,6 +164,18 @@ impl<T> Typed<T> {
             left -= read;
         }
         Ok(())
+    }
+
+    /// Returns a value or null for each row.
+    pub(super) fn each<V>(self, value: impl Fn(T) -> V) -> Vec<Option<V>> {
+        let mut values = self.values.into_iter().map(value);
+        match self.levels {
+            None => values.map(Some).collect(),
+            Some(levels) => levels
+                .into_iter()
+                .map(|level| if level > 0 { values.next() } else { None })
+                .collect(),
+        }
     }
 
     fn put<D: DataType<T = T>>(&self, writer: &mut ColumnWriter<'_>) -> Result<(), ParquetError> {

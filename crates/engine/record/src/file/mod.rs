@@ -2,6 +2,7 @@
 //! settings are fixed. Each file carries a [checksum](warpmem_support::checksum).
 
 mod concatenate;
+mod read;
 mod stream;
 
 use crate::column::{Column, Getter};
@@ -29,6 +30,7 @@ use std::sync::Arc;
 use warpmem_support::checksum::{self as checksum, CheckError, WITNESS, WITNESS_VALUE};
 
 pub(crate) use concatenate::{ColumnRewrite, concatenate};
+pub use read::read_table;
 pub(crate) use stream::{Stream, StreamedRow};
 
 /// Rows of a full row group.

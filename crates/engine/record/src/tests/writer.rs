@@ -4,7 +4,10 @@ use super::fixture;
 use crate::file::{GROUP_ROWS, Stream, StreamedRow};
 use crate::metrics::run_key_columns;
 use crate::store::STREAMED;
-use crate::{Column, Recorded, ResultsError, ResultsWriter, RunKey, run_row_json};
+use crate::{
+    Column, FinishedRun, Recorded, ResultsError, ResultsWriter, RunKey, read_table, run_row_json,
+    tables_of,
+};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::Field;
 use serde_json::{Map, Value, json};
@@ -13,6 +16,7 @@ use std::error::Error;
 use std::fs::{self, File};
 use std::num::NonZeroU64;
 use std::path::Path;
+use std::sync::Arc;
 use tempfile::tempdir;
 use warpmem_gpu::results::{LoadRow, RequestSample, RunResult, RunSink, Wanted};
 
@@ -83,6 +87,22 @@ fn the_rows_of_runs_are_their_json() {
     ];
     assert_eq!(read(&dir.path().join("runs.parquet")), expected);
     assert_eq!(expected[1]["seed"], 7);
+}
+
+#[test]
+fn tables_read_back_as_they_were_written() {
+    let dir = tempdir().unwrap();
+    write_two_runs(dir.path());
+    let runs = [
+        FinishedRun::new(fixture::key(), fixture::result()),
+        FinishedRun::new(fixture::other_key(5), RunResult::default()),
+    ];
+    for table in tables_of(&runs.map(Arc::new)) {
+        let read = read_table(&dir.path().join(format!("{}.parquet", table.name))).unwrap();
+        assert!(read == table.columns, "{}: {read:?}", table.name);
+    }
+    fs::write(dir.path().join("runs.parquet"), "not Parquet").unwrap();
+    assert!(read_table(&dir.path().join("runs.parquet")).is_err());
 }
 
 #[test]

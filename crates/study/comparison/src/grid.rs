@@ -11,25 +11,25 @@ const GAP: usize = 2;
 /// Text to be aligned. A grid wider than the terminal is split into parts, each of which begins
 /// with the label column.
 #[derive(Default)]
-pub(crate) struct Grid {
-    pub(crate) columns: Vec<Heading>,
-    pub(crate) rows: Vec<Row>,
+pub struct Grid {
+    pub columns: Vec<Heading>,
+    pub rows: Vec<Row>,
 }
 
 /// Heading of a column.
-pub(crate) struct Heading {
+pub struct Heading {
     /// One entry per line; the last line is the unit.
-    pub(crate) lines: Vec<String>,
-    pub(crate) align: Align,
+    pub lines: Vec<String>,
+    pub align: Align,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Align {
+pub enum Align {
     Left,
     Right,
 }
 
-pub(crate) enum Row {
+pub enum Row {
     /// A line across the full width, before a block.
     Title(String),
     Cells(Vec<String>),
@@ -37,7 +37,7 @@ pub(crate) enum Row {
 
 impl Grid {
     /// Renders text of at most `width` terminal columns, if the labels and one value column fit.
-    pub(crate) fn render(mut self, width: usize) -> String {
+    pub fn render(mut self, width: usize) -> String {
         self.make_printable();
         let widths: Vec<usize> = (0..self.columns.len()).map(|c| self.width_of(c)).collect();
         let parts = split(&widths, width);

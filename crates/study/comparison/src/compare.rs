@@ -1,0 +1,368 @@
+//! The comparison of runs with a baseline, and its tables.
+
+use std::collections::{BTreeMap, HashMap};
+
+use crate::baseline::Baseline;
+use crate::error::{Error, Result};
+use crate::inputs::INPUTS;
+use crate::keys::{Keys, OVERRIDES, SLOTS, trace_of};
+use crate::means::Mean;
+use crate::metric::{Relation, relative};
+use crate::mixed::{MIXED, differences, mark};
+use crate::options::{CompareOptions, IPC};
+use crate::runs::{Run, Runs};
+use crate::table::{Table, Values};
+
+/// Column of the IPC divided by the baseline's.
+pub(crate) const IPC_RATIO: &str = "ipc_ratio";
+
+/// Runs compared with a baseline, and their means over workloads.
+#[derive(Clone, Debug)]
+pub struct Comparison {
+    pub(crate) keys: Keys,
+    /// Names of the values of a row: the IPC, its ratio, and the metrics.
+    pub(crate) values: Vec<String>,
+    pub(crate) rows: Vec<Row>,
+    pub(crate) means: Vec<Means>,
+    pub(crate) units: BTreeMap<String, String>,
+    slots: Vec<String>,
+    baseline: String,
+    baseline_slots: Vec<(String, String)>,
+    mixed: Vec<String>,
+    unmatched: usize,
+}
+
+/// A run beside its baseline.
+#[derive(Clone, Debug)]
+pub(crate) struct Row {
+    /// Values of the key columns.
+    pub(crate) keys: Vec<String>,
+    /// How the run differs from its baseline apart from policies.
+    mixed: Option<String>,
+    /// IPC, its ratio, and metrics.
+    pub(crate) values: Vec<Option<f64>>,
+}
+
+/// Means of a policy's rows on one machine.
+#[derive(Clone, Debug)]
+pub(crate) struct Means {
+    /// Indices of the rows; at least one.
+    pub(crate) rows: Vec<usize>,
+    /// Number of rows with an IPC ratio.
+    pub(crate) workloads: usize,
+    /// Each of [`Mean::ALL`] of the IPC ratio.
+    pub(crate) ratios: [Option<f64>; Mean::ALL.len()],
+    /// Arithmetic means of the metrics.
+    pub(crate) metrics: Vec<Option<f64>>,
+}
+
+/// Index of the IPC ratio among the values of a row; the metrics follow.
+const RATIO: usize = 1;
+
+impl Comparison {
+    /// Returns one row per run: `machine`, `trace`, `overrides`, the policy slots, `ipc_thread`,
+    /// `ipc_ratio` and the metrics. Machines, overrides, traces and policies appear in the order of
+    /// their first appearance. If runs are [mixed](Comparison::mixed), the column `mixed` states
+    /// how a run differs from its baseline apart from policies.
+    pub fn rows(&self) -> Table {
+        let keys = self.keys.names().iter().enumerate().map(|(at, name)| {
+            let values = self.rows.iter().map(|row| Some(row.keys[at].clone()));
+            (name.clone(), Values::Text(values.collect()))
+        });
+        let mixed = (!self.mixed.is_empty()).then(|| {
+            let marks = self.rows.iter().map(|row| row.mixed.clone());
+            (MIXED.to_owned(), Values::Text(marks.collect()))
+        });
+        let values = self.values.iter().enumerate().map(|(at, name)| {
+            let values = self.rows.iter().map(|row| row.values[at]);
+            (name.clone(), Values::Float(values.collect()))
+        });
+        Table::new(keys.chain(mixed).chain(values).collect())
+    }
+
+    /// Returns three rows per machine, overrides and policy, one for each of
+    /// [`MEANS`](crate::MEANS) in the column `mean`.
+    ///
+    /// All three average `ipc_ratio`; metrics are averaged arithmetically, in the first row only.
+    /// Nulls are ignored. `workloads` counts the workloads with an `ipc_ratio`.
+    pub fn means(&self) -> Table {
+        let of_key = |(at, name): (usize, &String)| {
+            let each =
+                self.means.iter().flat_map(|means| [self.shared(means, at); Mean::ALL.len()]);
+            (name.clone(), Values::Text(each.map(|value| value.map(str::to_owned)).collect()))
+        };
+        let mut keys = self.keys.names().iter().enumerate();
+        let machine = keys.next().map(of_key);
+        let slots = keys.skip(1).map(of_key);
+        let mean =
+            self.means.iter().flat_map(|_| Mean::ALL.map(|mean| Some(mean.name().to_owned())));
+        let workloads = self.means.iter().flat_map(|means| [Some(means.workloads as i64); 3]);
+        let ratios = self.means.iter().flat_map(|means| means.ratios);
+        let metrics = self.metrics().iter().enumerate().map(|(at, name)| {
+            let values = self.means.iter().flat_map(|means| [means.metrics[at], None, None]);
+            (name.clone(), Values::Float(values.collect()))
+        });
+        let counted = [
+            ("mean".to_owned(), Values::Text(mean.collect())),
+            ("workloads".to_owned(), Values::Count(workloads.collect())),
+        ];
+        let ratio = (IPC_RATIO.to_owned(), Values::Float(ratios.collect()));
+        let columns = machine.into_iter().chain(counted).chain(slots).chain([ratio]);
+        Table::new(columns.chain(metrics).collect())
+    }
+
+    /// Returns the rows, then the means, as one table: `mean` and `workloads` are null in the rows,
+    /// `trace` and `ipc_thread` in the means.
+    pub fn table(&self) -> Table {
+        Table::stacked(&[self.rows(), self.means()])
+    }
+
+    /// Returns the slots in which the runs differ.
+    pub fn slots(&self) -> &[String] {
+        &self.slots
+    }
+
+    /// Returns the unexpected differences between the runs; empty unless
+    /// [allowed](CompareOptions::allow_mixed).
+    pub fn mixed(&self) -> &[String] {
+        &self.mixed
+    }
+
+    /// Returns the number of runs without a baseline run to compare with; 0 unless
+    /// [allowed](CompareOptions::allow_unmatched).
+    pub fn unmatched(&self) -> usize {
+        self.unmatched
+    }
+
+    /// Returns the slots that the baseline names, each with its policy; runs are compared with a
+    /// run that is equal in all other slots.
+    pub fn baseline_slots(&self) -> &[(String, String)] {
+        &self.baseline_slots
+    }
+
+    /// Returns the names of the baseline's policies, separated by slashes.
+    pub fn baseline(&self) -> &str {
+        &self.baseline
+    }
+
+    /// Returns the names of the metrics beside the IPC and its ratio.
+    pub(crate) fn metrics(&self) -> &[String] {
+        &self.values[RATIO + 1..]
+    }
+
+    /// Returns the value that the rows share in a key column, if they do.
+    fn shared(&self, means: &Means, at: usize) -> Option<&str> {
+        let values = || means.rows.iter().map(|&row| self.rows[row].keys[at].as_str());
+        if differ(values()) { None } else { values().next() }
+    }
+}
+
+/// Compares the runs of each trace, machine and overrides with the run of the baseline policy.
+///
+/// `runs` needs the columns `trace`, `machine`, `ipc_thread`, the slots and the metrics of
+/// `options`. If it has a `run_id`, rows with the same id count once. Not-a-number and infinity
+/// count as null. A ratio is null if the baseline's IPC is null or zero.
+///
+/// The columns `trace_hash`, `parameters` and `engine_version`, where present, must agree: one
+/// content per trace name, one set of parameters (policies aside) per machine and overrides, one
+/// version for all.
+///
+/// ```
+/// use warpmem_comparison::{CompareOptions, Table, Values, compare};
+///
+/// let texts = |texts: [&str; 2]| Values::Text(texts.map(|text| Some(text.to_owned())).to_vec());
+/// let runs = Table::new(vec![
+///     ("trace".to_owned(), texts(["bfs", "bfs"])),
+///     ("machine".to_owned(), texts(["li2015", "li2015"])),
+///     ("dram_scheduler".to_owned(), texts(["fcfs", "fr-fcfs"])),
+///     ("ipc_thread".to_owned(), Values::Float(vec![Some(2.0), Some(4.0)])),
+/// ]);
+/// let options = CompareOptions { metrics: Vec::new(), ..CompareOptions::new("fr-fcfs") };
+/// let rows = compare(&runs, &options)?.rows();
+/// assert_eq!(rows.column("ipc_ratio"), Some(&Values::Float(vec![Some(0.5), Some(1.0)])));
+/// # Ok::<(), warpmem_comparison::Error>(())
+/// ```
+///
+/// # Errors
+/// If a column is missing or not numeric, if the baseline is unknown, ambiguous or missing for a
+/// workload, if a workload has several runs with the same policies, or if runs are mixed.
+pub fn compare(runs: &Table, options: &CompareOptions) -> Result<Comparison> {
+    let mut runs = Runs::of(runs, options)?;
+    let mixed = differences(&runs);
+    if !mixed.is_empty() && !options.allow_mixed {
+        return Err(Error::Mixed { differences: mixed });
+    }
+    runs.keys.compare(varied_slots(&runs, options));
+    let baseline = Baseline::resolve(&options.baseline, &runs)?;
+    runs.order_by_appearance();
+    check_one_run_each(&runs)?;
+    let partners = partners(&runs, &baseline);
+    let unmatched = partners.iter().filter(|partner| partner.is_none()).count();
+    if unmatched > 0 && !options.allow_unmatched {
+        return Err(missing_baseline(&runs, &partners, &baseline));
+    }
+    let (values, rows) = rows(&runs, &partners, &options.metrics, &baseline);
+    let means = means(&runs.keys, &rows);
+    let slots = runs.keys.compared().iter().map(|&slot| runs.keys.names()[slot].clone());
+    Ok(Comparison {
+        slots: slots.collect(),
+        keys: runs.keys,
+        values,
+        rows,
+        means,
+        units: options.units.clone(),
+        baseline: baseline.label(),
+        baseline_slots: baseline.into_slots(),
+        mixed,
+        unmatched,
+    })
+}
+
+/// Returns the positions of the slots to compare.
+fn varied_slots(runs: &Runs, options: &CompareOptions) -> Vec<usize> {
+    let is_varied = |&position: &usize| differ(runs.runs.iter().map(|run| &run.keys[position]));
+    let positions =
+        |names: &[String]| names.iter().filter_map(|name| runs.keys.position(name)).collect();
+    let present: Vec<usize> =
+        SLOTS.into_iter().filter_map(|slot| runs.keys.position(slot)).collect();
+    let varied: Vec<usize> = present.iter().copied().filter(is_varied).collect();
+    let overrides = runs.keys.position(OVERRIDES).filter(is_varied);
+    let mut slots: Vec<usize> = match (&options.slots, varied.is_empty()) {
+        (slots, _) if !slots.is_empty() => positions(slots),
+        (_, true) if overrides.is_some() => Vec::new(),
+        (_, true) => present,
+        (_, false) => varied,
+    };
+    let is_compared = slots.is_empty() || Baseline::has_overrides(&options.baseline, runs);
+    slots.extend(overrides.filter(|overrides| is_compared && !slots.contains(overrides)));
+    slots
+}
+
+fn check_one_run_each(runs: &Runs) -> Result<()> {
+    let identity = runs.keys.identity();
+    let mut groups: HashMap<Vec<&str>, Vec<&Run>> = HashMap::new();
+    for run in &runs.runs {
+        groups.entry(run.at(&identity)).or_default().push(run);
+    }
+    let mut groups = runs.runs.iter().map(|run| &groups[&run.at(&identity)]);
+    let Some(group) = groups.find(|group| group.len() > 1) else {
+        return Ok(());
+    };
+    let slots = SLOTS.into_iter().filter(|slot| {
+        let position = runs.keys.position(slot);
+        position.is_some_and(|at| differ(group.iter().map(|run| &run.keys[at])))
+    });
+    let inputs = INPUTS.into_iter().enumerate();
+    let inputs = inputs.filter(|(at, _)| differ(group.iter().map(|run| &run.inputs[*at])));
+    let names = slots.chain(inputs.map(|(_, name)| name));
+    let keys = &group[0].keys;
+    Err(Error::SeveralRuns {
+        trace: trace_of(keys).to_owned(),
+        machine: runs.keys.place(keys),
+        policy: runs.keys.policy(keys),
+        runs: group.len(),
+        differ: names.map(str::to_owned).collect(),
+    })
+}
+
+/// Returns whether the values are not all equal.
+fn differ<T: PartialEq>(mut values: impl Iterator<Item = T>) -> bool {
+    let first = values.next();
+    first.is_some_and(|first| values.any(|value| value != first))
+}
+
+/// Returns the index of each run's baseline, if there is one.
+fn partners(runs: &Runs, baseline: &Baseline) -> Vec<Option<usize>> {
+    let held = runs.keys.identity().into_iter().filter(|&position| !baseline.names(position));
+    let held: Vec<usize> = held.collect();
+    let baselines = runs.runs.iter().enumerate().filter(|(_, run)| baseline.is(run));
+    let baselines: HashMap<Vec<&str>, usize> =
+        baselines.map(|(row, run)| (run.at(&held), row)).collect();
+    runs.runs.iter().map(|run| baselines.get(&run.at(&held)).copied()).collect()
+}
+
+/// Refuses the first run without a baseline run to compare with.
+fn missing_baseline(runs: &Runs, partners: &[Option<usize>], baseline: &Baseline) -> Error {
+    let row = partners.iter().position(Option::is_none).unwrap_or(0);
+    let keys = &runs.runs[row].keys;
+    let workload = |keys: &[String]| (trace_of(keys).to_owned(), runs.keys.place(keys));
+    let (trace, machine) = workload(keys);
+    let same = runs.runs.iter().filter(|run| workload(&run.keys) == workload(keys));
+    Error::MissingBaseline {
+        available: same.map(|run| runs.keys.policy(&run.keys)).collect(),
+        policy: runs.keys.policy(keys),
+        baseline: baseline.label(),
+        trace,
+        machine,
+    }
+}
+
+/// Places each run beside its baseline. Returns the names of the values, and the rows.
+fn rows(
+    runs: &Runs,
+    partners: &[Option<usize>],
+    metrics: &[String],
+    baseline: &Baseline,
+) -> (Vec<String>, Vec<Row>) {
+    let position = |name: &str| runs.numbers.iter().position(|column| column == name);
+    let mut sources = vec![(IPC, 0, None), (IPC_RATIO, 0, Some(Relation::Ratio))];
+    for metric in metrics {
+        let own = position(metric).map(|at| (metric.as_str(), at, None));
+        let related = || {
+            let (column, relation) = relative(metric)?;
+            Some((metric.as_str(), position(column)?, Some(relation)))
+        };
+        let is_new = sources.iter().all(|(name, ..)| name != metric);
+        sources.extend(own.or_else(related).filter(|_| is_new));
+    }
+    let compares_overrides = runs.keys.position(OVERRIDES).is_some_and(|at| baseline.names(at));
+    let row = |(run, partner): (&Run, &Option<usize>)| {
+        let base = partner.map(|partner| &runs.runs[partner]);
+        let value = |&(_, at, relation): &(&str, usize, Option<Relation>)| match relation {
+            None => run.numbers[at],
+            Some(relation) => related(run.numbers[at]?, base?.numbers[at]?, relation),
+        };
+        Row {
+            keys: run.keys.clone(),
+            mixed: base.and_then(|base| mark(&run.inputs, &base.inputs, compares_overrides)),
+            values: sources.iter().map(value).collect(),
+        }
+    };
+    let rows = runs.runs.iter().zip(partners).map(row).collect();
+    (sources.iter().map(|(name, ..)| (*name).to_owned()).collect(), rows)
+}
+
+/// Relates a value to the baseline's; null if that is not positive.
+fn related(value: f64, base: f64, relation: Relation) -> Option<f64> {
+    let ratio = (base > 0.0).then(|| value / base)?;
+    Some(match relation {
+        Relation::Ratio => ratio,
+        Relation::Reduction => 1.0 - ratio,
+    })
+}
+
+/// Averages the rows of each machine, overrides and policy.
+fn means(keys: &Keys, rows: &[Row]) -> Vec<Means> {
+    let positions = keys.group();
+    let mut group_of: HashMap<Vec<&str>, usize> = HashMap::new();
+    let mut groups: Vec<Vec<usize>> = Vec::new();
+    for (row, run) in rows.iter().enumerate() {
+        let key = positions.iter().map(|&at| run.keys[at].as_str()).collect();
+        let group = *group_of.entry(key).or_insert(groups.len());
+        if group == groups.len() {
+            groups.push(Vec::new());
+        }
+        groups[group].push(row);
+    }
+    let means = |group: Vec<usize>| {
+        let column = |at: usize| group.iter().map(move |&row| rows[row].values[at]);
+        let metrics = RATIO + 1..rows[group[0]].values.len();
+        Means {
+            workloads: column(RATIO).flatten().count(),
+            ratios: Mean::ALL.map(|mean| mean.of(column(RATIO))),
+            metrics: metrics.map(|at| Mean::Arithmetic.of(column(at))).collect(),
+            rows: group,
+        }
+    };
+    groups.into_iter().map(means).collect()
+}

@@ -1,0 +1,9 @@
+//! Comparisons of hand-made runs, with results computed by hand.
+
+mod fixture;
+mod means;
+mod mixed;
+mod output;
+mod overrides;
+mod ratio;
+mod refused;
