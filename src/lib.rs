@@ -9,6 +9,7 @@
 
 #[cfg(feature = "cli")]
 mod cli;
+#[cfg(feature = "capture")]
 pub mod device;
 pub mod policy;
 
@@ -16,10 +17,12 @@ pub mod policy;
 pub use cli::{CommandLine, cli};
 
 pub use warpmem_cache as cache;
+#[cfg(feature = "capture")]
 pub use warpmem_capture as capture;
 pub use warpmem_dram as dram;
 pub use warpmem_gpu as gpu;
 pub use warpmem_gpu::slots;
+#[cfg(feature = "capture")]
 pub use warpmem_hardware as hardware;
 pub use warpmem_import as import;
 pub use warpmem_machine as machine;
@@ -28,6 +31,7 @@ pub use warpmem_params as params;
 pub use warpmem_params::{choice, params};
 pub use warpmem_record as record;
 pub use warpmem_sim as sim;
+#[cfg(feature = "capture")]
 pub use warpmem_simt as simt;
 pub use warpmem_standalone as standalone;
 pub use warpmem_study as study;

@@ -3,11 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 /// Crates from the lowest layer up, each with its group and its permitted dependences.
 const LAYERS: &[(&str, &str, &[&str])] = &[
     ("base", "params", &[]),
     ("base", "support", &[]),
+    ("base", "unified", &[]),
     ("", "trace-format", &[]),
     ("base", "testing", &["trace-format"]),
     ("engine", "sim", &["params"]),
@@ -101,6 +103,28 @@ fn crates_depend_only_on_lower_layers() {
             assert!(is_below, "{dependency} is not below {name}");
         }
     }
+}
+
+/// A build with all features reuses what a build with the command line alone has compiled.
+#[test]
+fn builds_of_every_size_share_their_dependencies() {
+    let packages = |features: &[&str]| -> BTreeSet<String> {
+        let shown = ["--edges", "normal,build", "--prefix", "none", "--format", "{p} [{f}]"];
+        let cargo = Command::new(env!("CARGO"))
+            .args(["tree", "--offline", "--package", "warpmem"])
+            .args(shown)
+            .args(features)
+            .current_dir(env!("CARGO_MANIFEST_DIR"))
+            .output()
+            .unwrap();
+        assert!(cargo.status.success(), "{}", String::from_utf8_lossy(&cargo.stderr));
+        let lines = String::from_utf8(cargo.stdout).unwrap();
+        let lines = lines.lines().map(|line| line.trim_end_matches(" (*)").to_owned());
+        lines.filter(|line| !line.is_empty() && !line.starts_with("warpmem v")).collect()
+    };
+    let (whole, lean) = (packages(&[]), packages(&["--no-default-features", "--features", "cli"]));
+    let apart: Vec<&String> = lean.difference(&whole).collect();
+    assert!(apart.is_empty(), "crates/base/unified/Cargo.toml lacks features of {apart:#?}");
 }
 
 /// The engine never names a trace's producer, and no producer names the engine: they meet in the trace format.

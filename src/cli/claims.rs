@@ -1,5 +1,6 @@
 //! Collects the files named on a command line, by the types of the options.
 
+#[cfg(feature = "capture")]
 use super::capture::Saved;
 use super::compare::Machines;
 use super::files::{
@@ -7,6 +8,7 @@ use super::files::{
     OutputTraces,
 };
 use super::machines::MachineName;
+#[cfg(feature = "tables")]
 use super::query::Word;
 use crate::files::claims::Claims;
 use clap::{ArgMatches, Command};
@@ -44,7 +46,7 @@ fn add<T: NamesFiles>(matches: &ArgMatches, id: &str, option: &str, claims: &mut
 }
 
 /// Types of all options that name files.
-const KINDS: [Add; 11] = [
+const KINDS: &[Add] = &[
     add::<InputFile>,
     add::<InputResults>,
     add::<OutputFile>,
@@ -54,7 +56,9 @@ const KINDS: [Add; 11] = [
     add::<OutputFolder>,
     add::<MachineName>,
     add::<Machines>,
+    #[cfg(feature = "tables")]
     add::<Word>,
+    #[cfg(feature = "capture")]
     add::<Saved>,
 ];
 

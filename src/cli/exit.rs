@@ -1,6 +1,7 @@
 //! Error reports and exit statuses of failed commands.
 
 use super::output::complain;
+use super::tables;
 use crate::gpu::engine::RunError;
 use crate::import::ImportError;
 use crate::standalone::dram::StandaloneError as ChannelError;
@@ -71,11 +72,6 @@ struct Panic {
 /// Silences the panic message: some panics are expected and caught, and [`run`] reports the others.
 pub fn keep_panics_quiet() {
     std::panic::set_hook(Box::new(remember));
-}
-
-/// Silences warnings of polars, which are meant for its own callers.
-pub fn keep_libraries_quiet() {
-    warpmem_analysis::polars::error::set_warning_function(|_, _| {});
 }
 
 fn remember(panic: &PanicHookInfo<'_>) {
@@ -156,8 +152,7 @@ fn status(error: &(dyn Error + 'static)) -> Option<u8> {
         || error.downcast_ref().is_some_and(PartsError::is_interruption)
         || error.downcast_ref().is_some_and(GenerateError::is_interruption)
         || error.downcast_ref().is_some_and(TracesError::is_interruption);
-    let is_failure = matches!(error.downcast_ref(), Some(warpmem_analysis::Error::Frame(_)))
-        || error.downcast_ref().is_some_and(warpmem_reproduce::Error::is_fault)
+    let is_failure = tables::is_fault(error)
         || error.is::<IllegalCommands>()
         || matches!(error.downcast_ref(), Some(ChannelError::Stuck { .. }))
         || matches!(error.downcast_ref(), Some(NetworkError::Stuck { .. }));

@@ -3,6 +3,7 @@
 //! Invariant: standard output carries only the requested results; progress, notes and errors go to
 //! standard error.
 
+#[cfg(feature = "capture")]
 mod capture;
 mod claims;
 mod classify;
@@ -11,6 +12,7 @@ mod comparison;
 mod completions;
 mod complexity;
 mod convoy;
+#[cfg(all(feature = "capture", feature = "tables"))]
 mod correlate;
 mod descriptors;
 mod dram;
@@ -19,6 +21,7 @@ mod export;
 mod files;
 mod format;
 mod generate;
+#[cfg(feature = "capture")]
 mod hardware;
 mod import;
 mod info;
@@ -29,20 +32,25 @@ mod machines;
 mod man;
 mod network;
 mod output;
-mod plot_file;
 mod policies;
 mod program;
 mod progress;
+#[cfg(feature = "tables")]
 mod query;
 mod recording;
+#[cfg(feature = "tables")]
 mod report;
+#[cfg(feature = "tables")]
 mod reproduce;
 mod run;
 mod run_row;
 mod sample;
 mod sweep;
+#[cfg_attr(not(feature = "tables"), path = "no_tables.rs")]
+mod tables;
 
 use crate::policy::{AddError, Policy};
+use clap::error::{ContextKind, ContextValue};
 use clap::{FromArgMatches, Parser, Subcommand};
 use std::env;
 use std::process::ExitCode;
@@ -79,7 +87,7 @@ impl CommandLine {
     /// reported.
     pub fn run(self) -> ExitCode {
         exit::keep_panics_quiet();
-        exit::keep_libraries_quiet();
+        tables::keep_libraries_quiet();
         program::name_after_file();
         exit::run(|| match self.refused {
             Some(refused) => Err(refused.into()),
@@ -117,21 +125,24 @@ Exit status:
   130  interrupted; finished results are kept";
 
 /// Commands, in the order of the help. A command is a module with its arguments, `Args`, whose
-/// documentation is its help, and `execute`, which executes it.
+/// documentation is its help, and `execute`, which executes it. Some need features of this crate.
 macro_rules! commands {
-    ($($command:ident => $module:ident,)*) => {
+    ($($command:ident => $module:ident $(if $features:meta)?,)*) => {
         #[derive(Debug, Subcommand)]
         enum Command {
-            $($command(Box<$module::Args>),)*
+            $($(#[cfg($features)])? $command(Box<$module::Args>),)*
         }
 
         impl Command {
             fn execute(&self) -> anyhow::Result<()> {
                 match self {
-                    $(Command::$command(args) => $module::execute(args),)*
+                    $($(#[cfg($features)])? Command::$command(args) => $module::execute(args),)*
                 }
             }
         }
+
+        /// Commands that this build lacks.
+        const ABSENT: &[&str] = &[$($(#[cfg(not($features))] stringify!($module),)?)*];
     };
 }
 
@@ -140,23 +151,33 @@ commands! {
     Compare => compare,
     Sweep => sweep,
     Classify => classify,
-    Correlate => correlate,
-    Hardware => hardware,
-    Reproduce => reproduce,
+    Correlate => correlate if all(feature = "capture", feature = "tables"),
+    Hardware => hardware if feature = "capture",
+    Reproduce => reproduce if feature = "tables",
     Generate => generate,
-    Capture => capture,
+    Capture => capture if feature = "capture",
     Import => import,
     Export => export,
     Dram => dram,
     Network => network,
     Sample => sample,
-    Query => query,
+    Query => query if feature = "tables",
     Info => info,
-    Report => report,
+    Report => report if feature = "tables",
     Machine => machine,
     List => list,
     Completions => completions,
     Man => man,
+}
+
+/// Refuses a command that only other builds have.
+fn check_present(error: &clap::Error) -> anyhow::Result<()> {
+    match error.get(ContextKind::InvalidSubcommand) {
+        Some(ContextValue::String(name)) if ABSENT.contains(&name.as_str()) => {
+            anyhow::bail!("this build has no `{name}`: build with the default features")
+        }
+        _ => Ok(()),
+    }
 }
 
 impl Cli {
@@ -174,7 +195,10 @@ impl Cli {
                 files.check()?;
                 cli.execute()
             }
-            Err(error) if error.use_stderr() => error.exit(),
+            Err(error) if error.use_stderr() => {
+                check_present(&error)?;
+                error.exit()
+            }
             Err(help) => output::written(|| help.print()),
         }
     }

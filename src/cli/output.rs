@@ -5,7 +5,6 @@ use anyhow::Context;
 use indicatif::ProgressDrawTarget;
 use std::io::{self, ErrorKind, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
-use warpmem_analysis::Results;
 use warpmem_support::text::printable;
 
 /// Writes a command's result, with control characters escaped.
@@ -63,20 +62,6 @@ pub fn warn(text: &str) {
 /// Reports a failure or an omission on standard error. A closed standard error is not an error.
 pub fn complain(text: &str) {
     let _ = writeln!(io::stderr(), "{}", printable(text));
-}
-
-/// Names the tables read without a checksum.
-pub fn note_without_checksum(results: &Results) {
-    let files = results.without_checksum();
-    let Some(first) = files.first() else { return };
-    let others = match files.len() {
-        1 => "has".to_owned(),
-        tables => format!("and {} other tables have", tables - 1),
-    };
-    note(&format!(
-        "note: {} {others} no checksum, because an earlier version or another program wrote them: damage goes undetected",
-        first.display()
-    ));
 }
 
 /// Returns the width of the terminal in columns; without a terminal, that of a wide page.

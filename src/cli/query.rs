@@ -1,6 +1,7 @@
 //! `warpmem query`: SQL over the tables of results.
 
-use super::output::{note, note_without_checksum, print, width};
+use super::output::{note, print, width};
+use super::tables::note_without_checksum;
 use crate::cli::files::{InputFile, NamesFiles, OutputFile};
 use crate::files::claims::Claims;
 use crate::files::{staged, text};

@@ -2,8 +2,8 @@
 
 use super::comparison::parse_metrics;
 use super::interrupt::Interrupt;
-use super::output::{note, note_without_checksum};
-use super::plot_file::note_boxes;
+use super::output::note;
+use super::tables::{note_boxes, note_without_checksum};
 use super::progress::bar;
 use crate::cli::files::{InputResults, OutputCharts, OutputFile};
 use crate::files::staged;

@@ -10,10 +10,9 @@ mod traces;
 use super::format::{self, Format};
 use super::machines::Overrides;
 use super::output::{complain, note, print};
-use super::plot_file;
-use crate::cli::files::{InputFile, InputResults, OutputFile, OutputTraces};
+use super::tables::{PlotFile, check_plot, parse_plot, write_plot};
+use crate::cli::files::{InputFile, InputResults, OutputTraces};
 use crate::cli::machines::MachineName;
-use crate::files::staged;
 use crate::slots::List;
 use crate::study::correlate::{self, Reference, Skipped, choose, object, rows};
 use clap::ValueHint;
@@ -59,8 +58,8 @@ pub struct Args {
     #[arg(long)]
     kernels: bool,
     /// Draw both sides' cycles, as SVG or PNG according to the file name
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, value_parser = plot_file::parse_path)]
-    plot: Option<OutputFile>,
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, value_parser = parse_plot)]
+    plot: Option<PlotFile>,
     /// Format of the output; JSON is an object of `runs`, `summary` and, with --kernels, `kernels`
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
@@ -167,7 +166,7 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
     if args.speed && args.jobs.is_some_and(|jobs| jobs > NonZeroUsize::MIN) {
         anyhow::bail!("--speed measures one run at a time: --jobs 1");
     }
-    args.plot.as_deref().map_or(Ok(()), staged::check)?;
+    check_plot(args.plot.as_ref())?;
     let references = args.references.iter().map(|path| Reference::read(path));
     let references = references.collect::<Result<Vec<_>, _>>()?;
     let mut skipped = Skipped::default();
@@ -183,7 +182,7 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
     }
     let comparisons = &outcome.comparisons;
     if let Some(path) = &args.plot {
-        plot_file::write(path, &plot::chart(comparisons)?.svg()?)?;
+        write_plot(path, &plot::chart(comparisons)?.svg()?)?;
     }
     print(&match args.format {
         Format::Table => table::text(comparisons, args.kernels, args.speed),

@@ -1,7 +1,7 @@
 //! Our side of the comparison, from the tables of earlier runs.
 
 use super::ours::Outcome;
-use crate::cli::output::note_without_checksum;
+use crate::cli::tables::note_without_checksum;
 use crate::study::correlate::{Past, Planned, Skipped};
 use anyhow::Context;
 use serde_json::{Map, Value};

@@ -1,6 +1,7 @@
 //! `warpmem info`: contents and properties of a trace.
 
 mod index;
+#[cfg(feature = "tables")]
 mod plot;
 mod profile;
 mod text;
@@ -9,10 +10,11 @@ use super::format::TextFormat;
 use super::interrupt::Interrupt;
 use super::machines::{MACHINE_HELP, MachineName, Overrides};
 use super::output::print;
-use super::plot_file;
+#[cfg(not(feature = "tables"))]
+use super::tables as plot;
+use super::tables::{PlotFile, check_plot, parse_plot};
 use super::progress::bar;
-use crate::cli::files::{InputFile, OutputFile};
-use crate::files::staged;
+use crate::cli::files::InputFile;
 use crate::study::profile::{Options, Profile, Progress};
 use crate::study::traces::NamedTrace;
 use clap::ValueHint;
@@ -49,8 +51,8 @@ pub struct Args {
     #[arg(long, value_name = "N", default_value_t = 8)]
     top: usize,
     /// Draw the figures, as SVG or PNG according to the file name
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, value_parser = plot_file::parse_path)]
-    plot: Option<OutputFile>,
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, value_parser = parse_plot)]
+    plot: Option<PlotFile>,
     /// Format of the output
     #[arg(long, value_enum, default_value_t = TextFormat::Table)]
     format: TextFormat,
@@ -64,13 +66,11 @@ Examples:
   warpmem info k.wmt --format json";
 
 pub fn execute(args: &Args) -> anyhow::Result<()> {
-    if let Some(path) = &args.plot {
-        staged::check(path)?;
-    }
+    check_plot(args.plot.as_ref())?;
     let trace = NamedTrace::open(&args.trace)?;
     let profile = if args.brief { None } else { Some(read(args, &trace)?) };
     if let Some((path, profile)) = args.plot.as_ref().zip(profile.as_ref()) {
-        plot_file::write(path, &plot::sheet(&trace.name, profile)?.svg()?)?;
+        plot::draw(path, (&trace.name, profile))?;
     }
     print(&match (args.format, &profile) {
         (TextFormat::Table, None) => index::brief(&trace),

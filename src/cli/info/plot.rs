@@ -2,8 +2,10 @@
 
 use super::profile::{in_ranges, name};
 use super::text::{cut, size};
+use crate::cli::tables::write_plot;
 use crate::study::profile::{InstructionKind, Profile, Reuse, SharedBin};
 use std::iter::once;
+use std::path::Path;
 use warpmem_analysis::polars::df;
 use warpmem_chart::{Axis, Bars, Chart, Lines, Sheet};
 
@@ -12,8 +14,12 @@ const KINDS: usize = 10;
 /// Smallest cache whose misses are drawn, lines.
 const SMALLEST: u64 = 8;
 
-/// Draws the figures of a trace.
-pub fn sheet(name: &str, profile: &Profile) -> anyhow::Result<Sheet> {
+/// Draws the figures of a trace, given its name, into a file.
+pub fn draw(path: &Path, (name, profile): (&str, &Profile)) -> anyhow::Result<()> {
+    write_plot(path, &sheet(name, profile)?.svg()?)
+}
+
+fn sheet(name: &str, profile: &Profile) -> anyhow::Result<Sheet> {
     let charts = vec![
         mix(profile)?,
         divergence(profile)?,

@@ -1,6 +1,7 @@
 //! `warpmem network`: a stand-alone network.
 
 mod loads;
+#[cfg(feature = "tables")]
 mod plot;
 mod rows;
 mod run;
@@ -8,9 +9,9 @@ mod run;
 use super::format::Format;
 use super::machines::{MACHINE_HELP, MachineName, Overrides};
 use super::output::{note, print};
-use super::plot_file;
-use crate::cli::files::OutputFile;
-use crate::files::staged;
+#[cfg(not(feature = "tables"))]
+use super::tables as plot;
+use super::tables::{PlotFile, check_plot, parse_plot};
 use crate::machine::{Machine, MachineError};
 use crate::slots::{List, Slot};
 use crate::standalone::network::{Curve, PATTERNS, Setup, StandaloneError, Window};
@@ -33,8 +34,8 @@ pub struct Args {
     #[command(flatten)]
     networks: Networks,
     /// Draw the curves, as SVG or PNG according to the file name
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, value_parser = plot_file::parse_path)]
-    plot: Option<OutputFile>,
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, value_parser = parse_plot)]
+    plot: Option<PlotFile>,
     /// Format of the output
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
@@ -119,13 +120,13 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
     let curves = setups.map(Curve::new).collect::<Result<Vec<_>, _>>();
     let curves =
         curves.with_context(|| format!("failed to set up the network of {}", machine.name))?;
-    args.plot.as_deref().map_or(Ok(()), staged::check)?;
+    check_plot(args.plot.as_ref())?;
     let jobs = args.jobs.or_else(|| available_parallelism().ok()).map_or(1, NonZeroUsize::get);
     let pool = rayon::ThreadPoolBuilder::new().num_threads(jobs).build();
     let pool = pool.context("failed to start threads")?;
     let (curves, told) = pool.install(|| run::measure(&curves, &plan))?;
     if let Some(path) = &args.plot {
-        plot_file::write(path, &plot::chart(&curves)?.svg()?)?;
+        plot::draw(path, &curves)?;
     }
     note(&told);
     print(&rows::print(&curves, args.format))

@@ -1,15 +1,21 @@
 //! Chart of latency against load, with a line for each network.
 
 use super::rows::names;
+use crate::cli::tables::write_plot;
 use crate::standalone::network::Point;
+use std::path::Path;
 use warpmem_analysis::polars::df;
 use warpmem_chart::{Axis, Chart, Lines};
 
 /// Top of the chart, as a multiple of the latency of the slowest empty network.
 const TALL: f64 = 5.0;
 
-/// Draws the mean latency of the points of each curve.
-pub fn chart(curves: &[Vec<Point>]) -> anyhow::Result<Chart> {
+/// Draws the mean latency of the points of each curve into a file.
+pub fn draw(path: &Path, curves: &[Vec<Point>]) -> anyhow::Result<()> {
+    write_plot(path, &chart(curves)?.svg()?)
+}
+
+fn chart(curves: &[Vec<Point>]) -> anyhow::Result<Chart> {
     let points = curves.iter().flatten();
     let slowest = points.map(Point::zero_load_latency).fold(0.0, f64::max);
     let top = TALL * slowest.max(1.0);

@@ -1,0 +1,1 @@
+//! Empty: the manifest enables features of dependencies.
