@@ -4,9 +4,9 @@ use super::convoy;
 use super::format::Format;
 use super::output::width;
 use super::run_row::check_name;
-use std::path::Path;
 use crate::record::{self, read_table, run_columns};
 use crate::slots::{Baseline, split_list};
+use std::path::Path;
 use warpmem_comparison::{CompareOptions, Comparison, Table, Values, compare, relative};
 
 /// Compares the runs whose tables are in `directory` in the metrics `shown`, or in the format's

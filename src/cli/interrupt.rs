@@ -1,6 +1,5 @@
 //! Ctrl-C: the first press requests a clean stop, the second terminates the program.
 
-use super::exit::Interrupted;
 use super::output::note;
 use crate::workload::Stop;
 use anyhow::Context;
@@ -34,10 +33,5 @@ impl Interrupt {
 
     pub fn is_asked(&self) -> bool {
         self.0.load(Ordering::Relaxed)
-    }
-
-    /// Fails if the user requested a stop; `kept` describes the results kept.
-    pub fn check(&self, kept: &str) -> anyhow::Result<()> {
-        if self.is_asked() { Err(Interrupted { kept: kept.to_owned() }.into()) } else { Ok(()) }
     }
 }

@@ -1,10 +1,11 @@
 //! `warpmem report`: results of runs as one HTML page, or as Markdown with pictures.
 
 use super::comparison::parse_metrics;
+use super::exit::Interrupted;
 use super::interrupt::Interrupt;
 use super::output::note;
-use super::tables::{note_boxes, note_without_checksum};
 use super::progress::bar;
+use super::tables::{note_boxes, note_without_checksum};
 use crate::cli::files::{InputResults, OutputCharts, OutputFile};
 use crate::files::staged;
 use anyhow::Context;
@@ -101,6 +102,14 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Fails if the user requested a stop; `kept` describes the results kept.
+fn check(interrupt: &Interrupt, kept: &str) -> anyhow::Result<()> {
+    match interrupt.is_asked() {
+        true => Err(Interrupted { kept: kept.to_owned() }.into()),
+        false => Ok(()),
+    }
+}
+
 /// Composes the report, with progress by section.
 fn composed(
     study: &Study,
@@ -112,7 +121,7 @@ fn composed(
     steps.set_length(STEPS as u64);
     compose(study, title, || {
         steps.inc(1);
-        interrupt.check("no report was written")
+        check(interrupt, "no report was written")
     })
 }
 
@@ -205,7 +214,7 @@ fn write_plots(
     steps.set_length(charts.len() as u64);
     steps.set_position(0);
     let lacking = charts.par_iter().map(|chart| {
-        interrupt.check("some charts were written")?;
+        check(interrupt, "some charts were written")?;
         let svg = chart.write_all(folder)?;
         steps.inc(1);
         anyhow::Ok(lacking(&svg))

@@ -10,10 +10,10 @@ use super::format::TextFormat;
 use super::interrupt::Interrupt;
 use super::machines::{MACHINE_HELP, MachineName, Overrides};
 use super::output::print;
+use super::progress::bar;
 #[cfg(not(feature = "tables"))]
 use super::tables as plot;
 use super::tables::{PlotFile, check_plot, parse_plot};
-use super::progress::bar;
 use crate::cli::files::InputFile;
 use crate::study::profile::{Options, Profile, Progress};
 use crate::study::traces::NamedTrace;

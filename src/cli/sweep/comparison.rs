@@ -2,9 +2,9 @@
 
 use crate::cli::comparison::{comparison, read_runs, text};
 use crate::cli::format::Format;
-use std::path::Path;
 use crate::slots::Baseline;
 use crate::study::sweep::Baselines;
+use std::path::Path;
 
 /// Compares the runs whose tables are in `directory`; machines with the same baseline are compared
 /// together.
