@@ -6,7 +6,7 @@ use super::super::progress::{bar, style};
 use crate::cli::files::{InputFile, OutputFile};
 use crate::params::parse_whole;
 use crate::trace::Ranges;
-use crate::workload::{Generated, Generator, Parameter, Progress, Request};
+use crate::workload::{self, Generated, Generator, Parameter, Progress, Request};
 use anyhow::Context;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Command, ValueHint, value_parser};
@@ -56,7 +56,16 @@ fn text_of(parameter: &Parameter, matches: &ArgMatches) -> Option<String> {
     }
 }
 
+/// Returns the command of a generator. Its options and long help are added when the command is used.
 pub fn command(generator: &Generator) -> Command {
+    Command::new(generator.name).about(capitalised(generator.summary)).defer(|command| {
+        let generator =
+            workload::find(command.get_name()).expect("commands are named after generators");
+        with_options(command, generator)
+    })
+}
+
+fn with_options(command: Command, generator: &Generator) -> Command {
     let seed = Arg::new(SEED)
         .long(SEED)
         .value_name("N")
@@ -76,8 +85,7 @@ pub fn command(generator: &Generator) -> Command {
         .value_hint(ValueHint::FilePath)
         .required(true)
         .help("Trace to write (.wmt)");
-    Command::new(generator.name)
-        .about(capitalised(generator.summary))
+    command
         .long_about(format!("{}\n\n{}", capitalised(generator.summary), generator.description()))
         .after_help(format!("Source: {}", generator.source))
         .args(generator.parameters().map(option))

@@ -2,7 +2,8 @@
 //! keys to each other.
 
 use super::{L1, Machine, MachineError, Run, Sm, flatten};
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
+use toml::Value;
 use warpmem_cache::{Cache, WriteAllocate, WritePolicy};
 use warpmem_dram::Dram;
 use warpmem_params::{Invalid, Key, Kind, power_of_two, rule};
@@ -62,10 +63,10 @@ impl Machine {
 }
 
 fn within_limits(machine: &Machine) -> Check {
-    let values = flatten(machine);
+    let values: HashMap<String, Value> = flatten(machine).into_iter().collect();
     for Key { path, param, .. } in Machine::keys() {
         let Kind::Whole(range) = param.kind else { continue };
-        let value = values.iter().find(|(key, _)| *key == path).and_then(|(_, v)| v.as_integer());
+        let value = values.get(&path).and_then(Value::as_integer);
         let value = value.and_then(|value| u64::try_from(value).ok());
         let value = value.expect("its type is unsigned");
         rule(range.contains(value), &path, value, range.to_string())?;
