@@ -6,7 +6,7 @@ use std::fmt::Write;
 use std::fs;
 use std::path::PathBuf;
 
-/// Ratio of a count to the committed one from which it exceeds the budget.
+/// Largest ratio of a count to the committed one.
 const LIMIT: f64 = 1.02;
 
 /// Head of the file.
