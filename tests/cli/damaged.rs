@@ -5,6 +5,7 @@ use super::sweep::tables;
 use std::fs;
 use std::path::{Path, PathBuf};
 use warpmem_analysis::{Results, TABLES};
+use warpmem_testing::is_long;
 
 /// Makes a results directory with every table.
 fn bench() -> Bench {
@@ -40,13 +41,16 @@ pub fn flip(path: &Path) {
     fs::write(path, with_flipped_bit(&bytes, 4 * bytes.len())).unwrap();
 }
 
-/// Returns bits of a file: a sample, and all of its first and last bytes, which hold magic numbers,
-/// checksum and the length of the footer.
+/// Returns bits of a file: a sample, and one of nearly each of its first and last bytes, which hold magic
+/// numbers, checksum and the length of the footer; in a long run all of theirs, and a larger sample.
 fn bits(bytes: usize) -> impl Iterator<Item = usize> {
     const ENDS: usize = 30 * 8;
     let bits = 8 * bytes;
-    let all_over = (0..200).map(move |n| n * (bits - 1) / 199);
-    (0..ENDS).chain(all_over).chain(bits - ENDS..bits)
+    let (step, sample) = if is_long() { (1, 200) } else { (9, 40) };
+    let all_over = (0..sample).map(move |n| n * (bits - 1) / (sample - 1));
+    let first = (0..ENDS).step_by(step);
+    let last = (bits - ENDS..bits).step_by(step);
+    first.chain(all_over).chain(last)
 }
 
 #[test]

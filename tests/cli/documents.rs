@@ -6,6 +6,7 @@ use regex::Regex;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
+use std::sync::LazyLock;
 use warpmem::study::reproduce::Paper;
 use warpmem::study::suite::Suite;
 use warpmem::study::sweep::Plan;
@@ -98,23 +99,27 @@ fn links_between_documents_lead_somewhere() {
     }
 }
 
+static FENCE: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"(?ms)^ *```(\w*)\n(.*?)^ *```").unwrap());
+static SPAN: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"`([^`]+)`").unwrap());
+static QUOTED: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r#"'[^']*'|"[^"]*"|(?m)(^|\s)#.*$"#).unwrap());
+static OPTION: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"--[a-z][a-z0-9-]*").unwrap());
+
 /// Returns the code of a page: its fenced blocks and inline spans.
 fn code(text: &str) -> (Vec<String>, Vec<String>) {
-    let fence = Regex::new(r"(?ms)^ *```(\w*)\n(.*?)^ *```").unwrap();
     let is_shell = |language: &str| ["", "sh", "bash", "console"].contains(&language);
-    let blocks = fence.captures_iter(text).filter(|block| is_shell(&block[1]));
+    let blocks = FENCE.captures_iter(text).filter(|block| is_shell(&block[1]));
     let blocks = blocks.map(|block| block[2].to_owned()).collect();
-    let span = Regex::new(r"`([^`]+)`").unwrap();
-    let prose = fence.replace_all(text, "");
-    let spans = span.captures_iter(&prose).map(|span| span[1].replace('\n', " ")).collect();
+    let prose = FENCE.replace_all(text, "");
+    let spans = SPAN.captures_iter(&prose).map(|span| span[1].replace('\n', " ")).collect();
     (blocks, spans)
 }
 
 /// Returns the program calls in a piece of code, each as its words, without quoted text and
 /// comments.
 fn calls(code: &str) -> Vec<Vec<String>> {
-    let quoted = Regex::new(r#"'[^']*'|"[^"]*"|(?m)(^|\s)#.*$"#).unwrap();
-    let code = quoted.replace_all(code, " Q ").replace("\\\n", " ");
+    let code = QUOTED.replace_all(code, " Q ").replace("\\\n", " ");
     let commands = code.split(['\n', '|', ';', '(', ')', '&', '`']);
     let calls = commands.filter_map(|command| {
         let mut words = command
@@ -127,8 +132,7 @@ fn calls(code: &str) -> Vec<Vec<String>> {
 
 /// Returns the options in a text.
 fn options(text: &str) -> BTreeSet<String> {
-    let option = Regex::new(r"--[a-z][a-z0-9-]*").unwrap();
-    option.find_iter(text).map(|option| option.as_str().to_owned()).collect()
+    OPTION.find_iter(text).map(|option| option.as_str().to_owned()).collect()
 }
 
 #[test]

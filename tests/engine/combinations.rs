@@ -15,6 +15,7 @@ use warpmem::gpu::sm::scheduler::WARP_SCHEDULERS;
 use warpmem::machine::Machine;
 use warpmem::network::TOPOLOGIES;
 use warpmem::network::arbiter::ARBITERS;
+use warpmem_testing::is_sampled;
 use warpmem_trace::{Barrier, OpClass, Trace};
 
 /// Two choices, each a slot and one of its policies, both by index.
@@ -203,8 +204,11 @@ fn assert_sound(result: &RunResult, trace: &Trace, context: &str) {
     assert!(result.kernels.iter().all(|kernel| kernel.counts.is_some()), "{context}");
 }
 
+/// Interval, in runs, at which a run is repeated on several threads.
+const SHARED: usize = 3;
+
 /// Interval, in runs, at which every unit is also stepped in every cycle, which is slow.
-const POLLED: usize = 4;
+const POLLED: usize = 8;
 
 #[test]
 fn every_two_policies_run_together() {
@@ -227,10 +231,12 @@ fn every_two_policies_run_together() {
         for log in &logs {
             assert_eq!(check(&machine.dram, log).first(), None, "{context}");
         }
-        let threads = 2 + number % 3;
-        let shared = simulation().threads(threads).run(&mut Discard);
-        assert!(shared.unwrap() == result, "{threads} threads: {context}");
-        if number % POLLED == 0 {
+        if is_sampled(number, 0, SHARED) {
+            let threads = 2 + number / SHARED % 3;
+            let shared = simulation().threads(threads).run(&mut Discard);
+            assert!(shared.unwrap() == result, "{threads} threads: {context}");
+        }
+        if is_sampled(number, 1, POLLED) {
             let polled = simulation().every_cycle().run(&mut Discard).unwrap();
             assert!(RunResult { steps: result.steps, ..polled } == result, "{context}");
         }

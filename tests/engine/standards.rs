@@ -1,8 +1,8 @@
 //! Commands behind whole machines on every DRAM standard: the independent checker finds no
 //! violation.
 //!
-//! All pairs of scheduler, standard and sample trace are covered; `WARPMEM_WHOLE_PRODUCT=1` runs
-//! the remaining triples too.
+//! All pairs of scheduler, standard and sample trace are covered; a [long](warpmem_testing::is_long)
+//! run adds the remaining triples.
 
 use std::path::{Path, PathBuf};
 use warpmem::dram::checker::check;
@@ -10,6 +10,7 @@ use warpmem::dram::scheduler::SCHEDULERS;
 use warpmem::dram::standard::Standard;
 use warpmem::gpu::engine::Simulation;
 use warpmem::machine::{Clocks, Machine, load};
+use warpmem_testing::is_long;
 use warpmem_trace::Trace;
 
 /// Makes li2015 with channels of a standard, at its clock, with the first matching organisation and
@@ -43,7 +44,6 @@ fn sample_traces() -> Vec<PathBuf> {
 
 /// Runs a part of the product, so that tests can share it.
 fn check_part(part: usize, parts: usize) {
-    let whole = std::env::var_os("WARPMEM_WHOLE_PRODUCT").is_some();
     let traces = sample_traces();
     for (s, standard) in Standard::names().enumerate().skip(part).step_by(parts) {
         let loaded = Standard::load(standard).unwrap();
@@ -54,7 +54,7 @@ fn check_part(part: usize, parts: usize) {
         let base = machine(&loaded).unwrap_or_else(|| panic!("no preset of {standard} fits"));
         for (p, scheduler) in SCHEDULERS.names().enumerate() {
             for (t, path) in traces.iter().enumerate() {
-                if !whole && t != (s + p) % traces.len() {
+                if !is_long() && t != (s + p) % traces.len() {
                     continue;
                 }
                 let mut machine = base.clone();

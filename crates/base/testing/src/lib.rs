@@ -2,6 +2,9 @@
 
 pub mod assembly;
 pub mod documents;
+mod size;
+
+pub use size::{is_long, is_sampled};
 
 use std::path::Path;
 use warpmem_trace::{

@@ -1,8 +1,6 @@
 //! Barriers: rules of the writer, and records of the assembler.
 
-mod common;
-
-use common::{one_warp, plain, verdict};
+use crate::common::{one_warp, plain, verdict};
 use warpmem_trace::*;
 
 /// Returns the writer's verdict on an instruction without addresses.

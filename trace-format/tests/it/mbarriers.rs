@@ -1,8 +1,6 @@
 //! Mbarriers: rules of the writer, and records of the assembler.
 
-mod common;
-
-use common::{one_warp, plain, verdict};
+use crate::common::{one_warp, plain, verdict};
 use warpmem_trace::*;
 
 fn taken(kind: Kind, space: Space, mbarrier: Mbarrier) -> bool {

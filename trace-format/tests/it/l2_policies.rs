@@ -1,8 +1,6 @@
 //! L2 policies: rules of the writer, and records of the assembler.
 
-mod common;
-
-use common::{one_warp, plain, verdict};
+use crate::common::{one_warp, plain, verdict};
 use warpmem_trace::*;
 
 #[test]

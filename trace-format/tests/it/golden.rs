@@ -1,9 +1,7 @@
 //! Files of every format version stay readable. `tests/golden` holds `common::sample` as written by
 //! each version with each codec, and deflated at level 0. These files are never rewritten.
 
-mod common;
-
-use common::{
+use crate::common::{
     GivenCta, read_kernel, sample, sample_of_version_4, sample_without_bulk_copies,
     sample_without_clusters,
 };
@@ -68,75 +66,75 @@ fn check_5_0(name: &str, bytes: &[u8]) {
 
 #[test]
 fn version_1_0_with_deflate_is_read() {
-    check_1_0("v1.wmt", include_bytes!("golden/v1.wmt"));
+    check_1_0("v1.wmt", include_bytes!("../golden/v1.wmt"));
 }
 
 #[test]
 fn version_1_0_with_zstd_is_read() {
-    check_1_0("v1-zstd.wmt", include_bytes!("golden/v1-zstd.wmt"));
+    check_1_0("v1-zstd.wmt", include_bytes!("../golden/v1-zstd.wmt"));
 }
 
 #[test]
 fn version_1_0_not_compressed_is_read() {
-    check_1_0("v1-stored.wmt", include_bytes!("golden/v1-stored.wmt"));
+    check_1_0("v1-stored.wmt", include_bytes!("../golden/v1-stored.wmt"));
 }
 
 #[test]
 fn version_2_0_with_deflate_is_read() {
-    check_2_0("v2.wmt", include_bytes!("golden/v2.wmt"));
+    check_2_0("v2.wmt", include_bytes!("../golden/v2.wmt"));
 }
 
 #[test]
 fn version_2_0_with_zstd_is_read() {
-    check_2_0("v2-zstd.wmt", include_bytes!("golden/v2-zstd.wmt"));
+    check_2_0("v2-zstd.wmt", include_bytes!("../golden/v2-zstd.wmt"));
 }
 
 #[test]
 fn version_2_0_not_compressed_is_read() {
-    check_2_0("v2-stored.wmt", include_bytes!("golden/v2-stored.wmt"));
+    check_2_0("v2-stored.wmt", include_bytes!("../golden/v2-stored.wmt"));
 }
 
 #[test]
 fn version_3_0_with_deflate_is_read() {
-    check_3_0("v3.wmt", include_bytes!("golden/v3.wmt"));
+    check_3_0("v3.wmt", include_bytes!("../golden/v3.wmt"));
 }
 
 #[test]
 fn version_3_0_with_zstd_is_read() {
-    check_3_0("v3-zstd.wmt", include_bytes!("golden/v3-zstd.wmt"));
+    check_3_0("v3-zstd.wmt", include_bytes!("../golden/v3-zstd.wmt"));
 }
 
 #[test]
 fn version_3_0_not_compressed_is_read() {
-    check_3_0("v3-stored.wmt", include_bytes!("golden/v3-stored.wmt"));
+    check_3_0("v3-stored.wmt", include_bytes!("../golden/v3-stored.wmt"));
 }
 
 #[test]
 fn version_4_0_with_deflate_is_read() {
-    check_4_0("v4.wmt", include_bytes!("golden/v4.wmt"));
+    check_4_0("v4.wmt", include_bytes!("../golden/v4.wmt"));
 }
 
 #[test]
 fn version_4_0_with_zstd_is_read() {
-    check_4_0("v4-zstd.wmt", include_bytes!("golden/v4-zstd.wmt"));
+    check_4_0("v4-zstd.wmt", include_bytes!("../golden/v4-zstd.wmt"));
 }
 
 #[test]
 fn version_4_0_not_compressed_is_read() {
-    check_4_0("v4-stored.wmt", include_bytes!("golden/v4-stored.wmt"));
+    check_4_0("v4-stored.wmt", include_bytes!("../golden/v4-stored.wmt"));
 }
 
 #[test]
 fn version_5_0_with_deflate_is_read() {
-    check_5_0("v5.wmt", include_bytes!("golden/v5.wmt"));
+    check_5_0("v5.wmt", include_bytes!("../golden/v5.wmt"));
 }
 
 #[test]
 fn version_5_0_with_zstd_is_read() {
-    check_5_0("v5-zstd.wmt", include_bytes!("golden/v5-zstd.wmt"));
+    check_5_0("v5-zstd.wmt", include_bytes!("../golden/v5-zstd.wmt"));
 }
 
 #[test]
 fn version_5_0_not_compressed_is_read() {
-    check_5_0("v5-stored.wmt", include_bytes!("golden/v5-stored.wmt"));
+    check_5_0("v5-stored.wmt", include_bytes!("../golden/v5-stored.wmt"));
 }

@@ -1,5 +1,4 @@
 //! Helpers that the tests of this crate share.
-#![allow(dead_code, reason = "each test file uses its part")]
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -1,11 +1,9 @@
 //! Damaged files are always refused.
 
-mod common;
-
 use std::path::Path;
 use std::sync::Arc;
 
-use common::{ReadWarp, read_all, sample_bytes};
+use crate::common::{ReadWarp, read_all, sample_bytes};
 use warpmem_trace::*;
 
 /// Everything that a reader returns.

@@ -1,8 +1,6 @@
 //! A trace reads back as written, for any records, compression and chunk size.
 
-mod common;
-
-use common::{Given, GivenCta, IN_CLUSTER, OF_CLUSTERS, instructions, read_kernel, write};
+use crate::common::{Given, GivenCta, IN_CLUSTER, OF_CLUSTERS, instructions, read_kernel, write};
 use proptest::prelude::*;
 use warpmem_trace::*;
 

@@ -1,11 +1,11 @@
 //! Guarantees of the writer beyond the records: totals, content hash, atomic output, and refusals.
 
-mod common;
-
 use std::fs;
 use std::path::Path;
 
-use common::{Given, GivenCta, sample_without_clusters, temporary_writer, write};
+use crate::common::{
+    Given, GivenCta, sample_bytes, sample_without_clusters, temporary_writer, write,
+};
 use warpmem_trace::*;
 
 fn compute(class: OpClass) -> Compute {
@@ -132,7 +132,7 @@ fn content_hash_includes_cluster_shapes() {
 
 #[test]
 fn equal_content_gives_equal_bytes() {
-    assert!(common::sample_bytes(Codec::Deflate, 9) == common::sample_bytes(Codec::Deflate, 9));
+    assert!(sample_bytes(Codec::Deflate, 9) == sample_bytes(Codec::Deflate, 9));
 }
 
 #[test]

@@ -1,8 +1,6 @@
 //! Clusters of CTAs: refusals of the writer, and records of the assembler.
 
-mod common;
-
-use common::{plain, temporary_writer};
+use crate::common::{plain, temporary_writer};
 use warpmem_trace::*;
 
 fn pairs() -> KernelInfo {

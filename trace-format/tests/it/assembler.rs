@@ -1,11 +1,9 @@
 //! Compares the assembler with a direct implementation of the definitions on random instruction
 //! streams.
 
-mod common;
-
 use std::collections::BTreeSet;
 
-use common::{one_warp, read_all, temporary_writer};
+use crate::common::{one_warp, read_all, temporary_writer};
 use proptest::prelude::*;
 use warpmem_trace::*;
 
