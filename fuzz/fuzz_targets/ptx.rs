@@ -4,7 +4,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use warpmem_ptx::{Module, parse};
-use warpmem_simt::{DeviceMemory, Image, Launch, LaunchError, Limits, NoRecorder, Params, Run};
+use warpmem_simt::{DeviceMemory, Image, Launch, LaunchError, Limits, Params, Run};
 
 /// Limit of executed warp instructions per kernel.
 const LIMIT: u64 = 2_000;
@@ -39,7 +39,7 @@ fn execute(
     let (cluster, window) = (None, None);
     let launch =
         Launch { kernel, grid, block, cluster, dynamic_shared: 64, params, workspace: 0, window };
-    Run::new(image, &launch)?.execute(memory, &mut NoRecorder, limits, &()).map(drop)
+    Run::new(image, &launch)?.execute(memory, None, limits, &()).map(drop)
 }
 
 /// Returns arguments: an address for each parameter of address size, zeros for the others.

@@ -5,8 +5,7 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 use warpmem_simt::{
-    Counts, DeviceMemory, Image, Launch, LaunchError, Limits, NoRecorder, Progress, Run,
-    TraceRecorder,
+    Counts, DeviceMemory, Image, Launch, LaunchError, Limits, Progress, Run, TraceRecorder,
 };
 use warpmem_trace::{KernelInfo, Provenance, TraceSummary, TraceWriter, WriterOptions};
 
@@ -284,10 +283,10 @@ fn execute(
     observer: &dyn Observer,
 ) -> Result<Counts, CaptureError> {
     let Some(writer) = writer else {
-        return Ok(run.execute(memory, &mut NoRecorder, limits, &LaunchProgress(observer))?);
+        return Ok(run.execute(memory, None, limits, &LaunchProgress(observer))?);
     };
     let mut recorder = TraceRecorder::begin(writer, info)?;
-    let counts = run.execute(memory, &mut recorder, limits, &LaunchProgress(observer))?;
+    let counts = run.execute(memory, Some(&mut recorder), limits, &LaunchProgress(observer))?;
     recorder.end()?;
     Ok(counts)
 }

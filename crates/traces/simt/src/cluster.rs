@@ -6,7 +6,7 @@ use crate::cta::{Cta, Ended, Stop};
 use crate::global::Global;
 use crate::peers::Peers;
 use crate::prepared::Prepared;
-use crate::recorder::WarpRecorder;
+use crate::recorder::WarpAssembler;
 use crate::warp::{ClusterPhase, Rows, State};
 
 /// Instructions of a cluster's first quantum.
@@ -16,34 +16,34 @@ const FIRST_QUANTUM: u64 = 1 << 16;
 const LATER_QUANTUM: u64 = 1 << 10;
 
 /// CTAs that run together.
-pub(crate) struct Cluster<W> {
+pub(crate) struct Cluster {
     /// CTAs by rank.
-    pub ctas: Vec<Cta<W>>,
+    pub ctas: Vec<Cta>,
     peers: Peers,
     has_begun: bool,
 }
 
-impl<W: WarpRecorder> Cluster<W> {
-    /// Creates cluster `number`, with one recorder per warp; reuses the register memory of ended warps.
+impl Cluster {
+    /// Creates cluster `number`, with the records of each warp; reuses the register memory of ended warps.
     pub fn new(
         prepared: &Prepared<'_>,
         number: u64,
-        mut recorder: impl FnMut() -> W,
+        mut records: impl FnMut() -> Option<WarpAssembler>,
         spare: &mut Vec<Rows>,
-    ) -> Cluster<W> {
+    ) -> Cluster {
         let (shape, grid) = (prepared.cluster, prepared.launch.grid);
         let size = shape.ctas();
         let cta = |rank| {
             let number_of_cta = number * u64::from(size) + u64::from(rank);
             let block = shape.block(grid, number, rank);
-            Cta::new(prepared, number_of_cta, rank, block, &mut recorder, spare)
+            Cta::new(prepared, number_of_cta, rank, block, &mut records, spare)
         };
         let ctas = (0..size).map(cta).collect();
         Cluster { ctas, peers: Peers::new(size, prepared.shared_bytes), has_begun: false }
     }
 
     /// Returns the results of the ended CTAs; recycles the memory of their warps.
-    pub fn end(self, spare: &mut Vec<Rows>) -> impl Iterator<Item = Ended<W>> {
+    pub fn end(self, spare: &mut Vec<Rows>) -> impl Iterator<Item = Ended> {
         self.ctas.into_iter().map(|cta| cta.end(spare))
     }
 

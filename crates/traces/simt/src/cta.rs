@@ -7,7 +7,7 @@ use crate::lanes::WARP;
 use crate::peers::{Peers, address_in};
 use crate::prepared::Prepared;
 use crate::program::{Dest, Program, Step};
-use crate::recorder::WarpRecorder;
+use crate::recorder::WarpAssembler;
 use crate::warp::{Arrival, Place, Rows, State, Warp};
 
 /// Reason why a CTA stops.
@@ -23,12 +23,12 @@ pub(crate) enum Stop {
 }
 
 /// A running CTA.
-pub(crate) struct Cta<W> {
+pub(crate) struct Cta {
     pub number: u64,
     /// Rank in its cluster.
     rank: u32,
     pub block: [u32; 3],
-    pub warps: Vec<Warp<W>>,
+    pub warps: Vec<Warp>,
     /// Printed text.
     output: String,
     barriers: [BarrierState; 16],
@@ -36,11 +36,11 @@ pub(crate) struct Cta<W> {
     committed: Vec<u64>,
 }
 
-/// A completed CTA, with the records of its warps.
-pub(crate) struct Ended<W> {
+/// A completed CTA, with the records of its warps if they are kept.
+pub(crate) struct Ended {
     pub number: u64,
     pub block: [u32; 3],
-    pub warps: Vec<W>,
+    pub warps: Vec<Option<WarpAssembler>>,
     pub output: String,
 }
 
@@ -55,16 +55,16 @@ struct BarrierState {
     holds: u32,
 }
 
-impl<W: WarpRecorder> Cta<W> {
-    /// Creates a CTA, with one recorder per warp; reuses the register memory of ended warps.
+impl Cta {
+    /// Creates a CTA, with the records of each warp; reuses the register memory of ended warps.
     pub fn new(
         prepared: &Prepared<'_>,
         number: u64,
         rank: u32,
         block: [u32; 3],
-        mut recorder: impl FnMut() -> W,
+        mut records: impl FnMut() -> Option<WarpAssembler>,
         spare: &mut Vec<Rows>,
-    ) -> Cta<W> {
+    ) -> Cta {
         let warp = |warp_in_cta| {
             let place = Place {
                 grid: prepared.launch.grid,
@@ -78,7 +78,7 @@ impl<W: WarpRecorder> Cta<W> {
                 workspace: prepared.launch.workspace,
             };
             let params = prepared.params.len() as u64;
-            Warp::new(&prepared.program, place, params, recorder(), spare.pop())
+            Warp::new(&prepared.program, place, params, records(), spare.pop())
         };
         let warps: Vec<_> =
             (0..prepared.launch.threads().div_ceil(WARP as u32)).map(warp).collect();
@@ -94,9 +94,8 @@ impl<W: WarpRecorder> Cta<W> {
     }
 
     /// Returns the results of the completed CTA; recycles the memory of its warps.
-    pub fn end(self, spare: &mut Vec<Rows>) -> Ended<W> {
-        let (warps, rows): (Vec<W>, Vec<Rows>) =
-            self.warps.into_iter().map(Warp::into_parts).unzip();
+    pub fn end(self, spare: &mut Vec<Rows>) -> Ended {
+        let (warps, rows): (Vec<_>, Vec<_>) = self.warps.into_iter().map(Warp::into_parts).unzip();
         spare.extend(rows);
         Ended { number: self.number, block: self.block, warps, output: self.output }
     }
@@ -155,11 +154,7 @@ impl<W: WarpRecorder> Cta<W> {
 }
 
 /// Runs a warp until it waits, ends, reaches a barrier, or exhausts its quantum.
-fn run_warp<W: WarpRecorder>(
-    warp: &mut Warp<W>,
-    ctx: &mut ExecutionContext<'_>,
-    quantum: u32,
-) -> Result<Event, Trap> {
+fn run_warp(warp: &mut Warp, ctx: &mut ExecutionContext<'_>, quantum: u32) -> Result<Event, Trap> {
     for _ in 0..quantum {
         if warp.state != State::Runs {
             break;
@@ -181,7 +176,7 @@ fn arrive(barriers: &mut [BarrierState; 16], number: u8, arrival: Arrival) {
 }
 
 /// Releases the warps at every complete barrier.
-fn release<W>(warps: &mut [Warp<W>], barriers: &mut [BarrierState; 16], program: &Program) {
+fn release(warps: &mut [Warp], barriers: &mut [BarrierState; 16], program: &Program) {
     let live = warps.iter().filter(|warp| warp.state != State::Ended).count() as u32;
     for (number, barrier) in (0u8..).zip(barriers) {
         let expected = barrier.expected.unwrap_or(live);
@@ -199,7 +194,7 @@ fn release<W>(warps: &mut [Warp<W>], barriers: &mut [BarrierState; 16], program:
 }
 
 /// Resumes the lanes of a warp after a barrier, with the result of its reduction.
-fn deliver<W>(warp: &mut Warp<W>, program: &Program, done: BarrierState) {
+fn deliver(warp: &mut Warp, program: &Program, done: BarrierState) {
     for at in 0..warp.stack.paths().len() {
         let path = warp.stack.paths()[at];
         let steps = &program.routines[warp.frame().routine].steps;
@@ -211,7 +206,7 @@ fn deliver<W>(warp: &mut Warp<W>, program: &Program, done: BarrierState) {
 }
 
 /// Writes the result of a barrier reduction to the instruction's destination.
-fn deliver_to<W>(warp: &mut Warp<W>, step: &Step, lanes: u32, done: BarrierState) {
+fn deliver_to(warp: &mut Warp, step: &Step, lanes: u32, done: BarrierState) {
     match step.dests.first() {
         Some(&dest @ Dest::Narrow(_)) => warp.set_narrow(dest, &[done.holds; WARP], lanes),
         Some(&dest @ Dest::Predicate(_)) => {

@@ -10,24 +10,29 @@ use crate::execute::Trap;
 use crate::memory::DeviceMemory;
 use crate::prepared::Prepared;
 use crate::program::PC_STEP;
-use crate::recorder::Recorder;
+use crate::recorder::{TraceRecorder, WarpAssembler};
 use crate::warp::{Rows, State, Warp};
 
 /// A launch in execution.
-pub(crate) struct Grid<'g, 'a, R> {
+pub(crate) struct Grid<'g, 'a, 'w> {
     pub prepared: &'g Prepared<'a>,
     pub memory: &'g mut DeviceMemory,
-    pub recorder: &'g mut R,
+    pub recorder: Option<&'g mut TraceRecorder<'w>>,
     pub limits: Limits,
     pub progress: &'g dyn Progress,
     pub counts: Counts,
 }
 
-impl<R: Recorder> Grid<'_, '_, R> {
+impl Grid<'_, '_, '_> {
     /// Returns the clusters of the grid.
     pub fn clusters(&self) -> u64 {
         let clusters = self.prepared.cluster.clusters(self.prepared.launch.grid);
         clusters.iter().map(|&n| u64::from(n)).product()
+    }
+
+    /// Returns the empty records of a new warp, if they are kept.
+    pub fn begin_warp(&mut self) -> Option<WarpAssembler> {
+        self.recorder.as_mut().map(|recorder| recorder.begin_warp())
     }
 
     /// Reports progress; fails if the user stops the launch.
@@ -39,45 +44,40 @@ impl<R: Recorder> Grid<'_, '_, R> {
     }
 
     /// Counts the CTAs of a completed cluster, and passes their records to the recorder.
-    pub fn end(
-        &mut self,
-        cluster: Cluster<R::Warp>,
-        spare: &mut Vec<Rows>,
-    ) -> Result<(), LaunchError> {
-        let (recorder, counts) = (&mut *self.recorder, &mut self.counts);
-        cluster.end(spare).try_for_each(|cta| record(recorder, counts, self.progress, cta))
+    pub fn end(&mut self, cluster: Cluster, spare: &mut Vec<Rows>) -> Result<(), LaunchError> {
+        let (recorder, counts) = (&mut self.recorder, &mut self.counts);
+        cluster
+            .end(spare)
+            .try_for_each(|cta| record(recorder.as_deref_mut(), counts, self.progress, cta))
     }
 
-    pub fn deadlock<'c>(&self, clusters: impl Iterator<Item = &'c Cluster<R::Warp>>) -> LaunchError
-    where
-        R::Warp: 'c,
-    {
+    pub fn deadlock<'c>(&self, clusters: impl Iterator<Item = &'c Cluster>) -> LaunchError {
         let kernel = self.prepared.launch.kernel.clone();
         LaunchError::Deadlock { kernel, waiting: self.prepared.waiting(clusters) }
     }
 }
 
 /// Counts a completed CTA, passes its records to a recorder, and prints its text.
-pub(crate) fn record<R: Recorder>(
-    recorder: &mut R,
+pub(crate) fn record(
+    recorder: Option<&mut TraceRecorder<'_>>,
     counts: &mut Counts,
     progress: &dyn Progress,
-    cta: Ended<R::Warp>,
+    cta: Ended,
 ) -> Result<(), LaunchError> {
     counts.ctas += 1;
     counts.warps += cta.warps.len() as u64;
     if !cta.output.is_empty() {
         progress.print(&cta.output);
     }
-    Ok(recorder.end_cta(cta.number, cta.block, cta.warps)?)
+    recorder.map_or(Ok(()), |recorder| Ok(recorder.end_cta(cta)?))
 }
 
 impl Prepared<'_> {
-    pub fn stopped<W>(
+    pub fn stopped(
         &self,
         stop: Stop,
-        cluster: &Cluster<W>,
-        others: &VecDeque<Cluster<W>>,
+        cluster: &Cluster,
+        others: &VecDeque<Cluster>,
     ) -> LaunchError {
         let kernel = self.launch.kernel.clone();
         match stop {
@@ -92,7 +92,7 @@ impl Prepared<'_> {
         }
     }
 
-    fn fault<W>(&self, warp: &Warp<W>, pc: u64, trap: Trap) -> Fault {
+    fn fault(&self, warp: &Warp, pc: u64, trap: Trap) -> Fault {
         let step = self.program.step_at(pc);
         let (line, location) = step.map_or((0, None), |step| (step.line, step.location));
         let files = &self.image.module().files;
@@ -112,7 +112,7 @@ impl Prepared<'_> {
     }
 
     /// Describes where unfinished warps wait.
-    pub fn waiting<'c, W: 'c>(&self, clusters: impl Iterator<Item = &'c Cluster<W>>) -> String {
+    pub fn waiting<'c>(&self, clusters: impl Iterator<Item = &'c Cluster>) -> String {
         const SHOWN: usize = 8;
         let ctas = clusters.flat_map(|cluster| &cluster.ctas);
         let mut warps = ctas.flat_map(|cta| &cta.warps).filter(|warp| warp.state != State::Ended);
@@ -123,7 +123,7 @@ impl Prepared<'_> {
         format!("{}{more}", shown.join("; "))
     }
 
-    fn place_of<W>(&self, warp: &Warp<W>) -> String {
+    fn place_of(&self, warp: &Warp) -> String {
         let [x, y, z] = warp.place.cta;
         let path = warp.stack.paths().last();
         let routine = &self.program.routines[warp.frame().routine];

@@ -19,7 +19,7 @@ use crate::grid::{Grid, record};
 use crate::lanes::WARP;
 use crate::memory::DeviceMemory;
 use crate::prepared::Prepared;
-use crate::recorder::{Recorder, WarpRecorder};
+use crate::recorder::WarpAssembler;
 use crate::view::{Committed, View};
 use crate::warp::Rows;
 
@@ -35,7 +35,7 @@ const TRIAL_BATCHES: u64 = 8;
 /// Interval between polls of the observer.
 const POLL_INTERVAL: Duration = Duration::from_micros(200);
 
-pub(crate) fn execute<R: Recorder>(grid: &mut Grid<'_, '_, R>) -> Result<(), LaunchError> {
+pub(crate) fn execute(grid: &mut Grid<'_, '_, '_>) -> Result<(), LaunchError> {
     let total = grid.clusters();
     let mut spare = Vec::new();
     let mut next = 0;
@@ -48,13 +48,13 @@ pub(crate) fn execute<R: Recorder>(grid: &mut Grid<'_, '_, R>) -> Result<(), Lau
 }
 
 /// Executes a cluster, directly on device memory if there is no view.
-fn one<R: Recorder>(
-    grid: &mut Grid<'_, '_, R>,
+fn one(
+    grid: &mut Grid<'_, '_, '_>,
     number: u64,
     mut view: Option<&mut View>,
     spare: &mut Vec<Rows>,
 ) -> Result<(), LaunchError> {
-    let mut cluster = Cluster::new(grid.prepared, number, || grid.recorder.begin_warp(), spare);
+    let mut cluster = Cluster::new(grid.prepared, number, || grid.begin_warp(), spare);
     while !cluster.has_ended() {
         let before = grid.counts.warp_instructions;
         let global = match &mut view {
@@ -73,12 +73,12 @@ fn one<R: Recorder>(
 }
 
 /// Clusters that a thread executes ahead of others, and their state.
-struct Batch<W> {
+struct Batch {
     clusters: std::ops::Range<u64>,
-    /// Recorders of their warps.
-    recorders: Vec<W>,
+    /// Records of their warps, empty.
+    records: Vec<Option<WarpAssembler>>,
     /// Their CTAs, once completed.
-    ended: Vec<Ended<W>>,
+    ended: Vec<Ended>,
     /// Warp instructions executed.
     executed: u64,
     /// Whether a cluster could not continue.
@@ -87,11 +87,11 @@ struct Batch<W> {
     spare: Vec<Rows>,
 }
 
-impl<W: WarpRecorder> Batch<W> {
-    fn new() -> Batch<W> {
+impl Batch {
+    fn new() -> Batch {
         Batch {
             clusters: 0..0,
-            recorders: Vec::new(),
+            records: Vec::new(),
             ended: Vec::new(),
             executed: 0,
             failed: false,
@@ -124,8 +124,8 @@ impl<W: WarpRecorder> Batch<W> {
         limits: Limits,
         stop: &AtomicBool,
     ) -> bool {
-        let recorder = || self.recorders.pop().expect("there is one for every warp");
-        let mut cluster = Cluster::new(prepared, number, recorder, &mut self.spare);
+        let records = || self.records.pop().expect("there are some for every warp");
+        let mut cluster = Cluster::new(prepared, number, records, &mut self.spare);
         while !cluster.has_ended() {
             let before = self.executed;
             let global = Global::View(memory, &mut self.view);
@@ -142,8 +142,8 @@ impl<W: WarpRecorder> Batch<W> {
 
 /// Executes clusters from the second on until none is left, or until running ahead proves useless; returns
 /// the first remaining one.
-fn ahead<R: Recorder>(grid: &mut Grid<'_, '_, R>, total: u64) -> Result<u64, LaunchError> {
-    let mut batches: Vec<Batch<R::Warp>> = (0..grid.limits.threads).map(|_| Batch::new()).collect();
+fn ahead(grid: &mut Grid<'_, '_, '_>, total: u64) -> Result<u64, LaunchError> {
+    let mut batches: Vec<Batch> = (0..grid.limits.threads).map(|_| Batch::new()).collect();
     let mut ended = Vec::new();
     let (mut next, mut tried, mut repeated) = (1, 0, 0);
     while next < total && (tried < TRIAL_BATCHES || 2 * repeated < tried) {
@@ -165,18 +165,13 @@ fn ahead<R: Recorder>(grid: &mut Grid<'_, '_, R>, total: u64) -> Result<u64, Lau
         }
     }
     for cta in ended {
-        record(grid.recorder, &mut grid.counts, grid.progress, cta)?;
+        record(grid.recorder.as_deref_mut(), &mut grid.counts, grid.progress, cta)?;
     }
     Ok(next)
 }
 
 /// Divides the clusters of a round among the threads.
-fn plan<R: Recorder>(
-    grid: &mut Grid<'_, '_, R>,
-    batches: &mut [Batch<R::Warp>],
-    mut next: u64,
-    total: u64,
-) {
+fn plan(grid: &mut Grid<'_, '_, '_>, batches: &mut [Batch], mut next: u64, total: u64) {
     let executed = next.max(1);
     let of_each = (AHEAD * executed / grid.counts.warp_instructions.max(1)).clamp(1, MAX_CLUSTERS);
     let of_each = of_each.min((total - next).div_ceil(batches.len() as u64));
@@ -185,17 +180,16 @@ fn plan<R: Recorder>(
     for batch in batches {
         let end = total.min(next + of_each);
         batch.clusters = next..end;
-        let recorders = warps * (end - next);
-        batch.recorders = (0..recorders).map(|_| grid.recorder.begin_warp()).collect();
+        batch.records = (0..warps * (end - next)).map(|_| grid.begin_warp()).collect();
         next = end;
     }
 }
 
 /// Executes the batches, one per thread, while those of the previous round are recorded.
-fn round<R: Recorder>(
-    grid: &mut Grid<'_, '_, R>,
-    batches: &mut [Batch<R::Warp>],
-    ended: Vec<Ended<R::Warp>>,
+fn round(
+    grid: &mut Grid<'_, '_, '_>,
+    batches: &mut [Batch],
+    ended: Vec<Ended>,
 ) -> Result<(), LaunchError> {
     let stop = &AtomicBool::new(false);
     let left = grid.limits.instructions - grid.counts.warp_instructions;
@@ -214,10 +208,11 @@ fn round<R: Recorder>(
                 })
             })
             .collect();
-        let (recorder, counts) = (&mut *grid.recorder, &mut grid.counts);
+        let (recorder, counts) = (&mut grid.recorder, &mut grid.counts);
         let progress = grid.progress;
-        let recorded =
-            ended.into_iter().try_for_each(|cta| record(recorder, counts, progress, cta));
+        let recorded = ended
+            .into_iter()
+            .try_for_each(|cta| record(recorder.as_deref_mut(), counts, progress, cta));
         stop.store(recorded.is_err(), Ordering::Relaxed);
         while threads.iter().any(|thread| !thread.is_finished()) {
             if !grid.progress.advance(counts.ctas, counts.warp_instructions) {
@@ -232,14 +227,14 @@ fn round<R: Recorder>(
 }
 
 /// Executes the clusters of a batch again, on the committed state.
-fn repeat<R: Recorder>(
-    grid: &mut Grid<'_, '_, R>,
-    batch: &mut Batch<R::Warp>,
+fn repeat(
+    grid: &mut Grid<'_, '_, '_>,
+    batch: &mut Batch,
     committed: &mut Committed,
 ) -> Result<(), LaunchError> {
     batch.view.clear();
     batch.ended.clear();
-    batch.recorders.clear();
+    batch.records.clear();
     for number in batch.clusters.clone() {
         one(grid, number, Some(&mut batch.view), &mut batch.spare)?;
     }

@@ -51,7 +51,7 @@ pub use lanes::{Lanes, WARP};
 pub use launch::{Launch, Params, WORKSPACE};
 pub use memory::{DeviceMemory, Mapping};
 pub use prepared::Programs;
-pub use recorder::{NoRecorder, Operands, Recorder, TraceRecorder, WarpRecorder};
+pub use recorder::TraceRecorder;
 pub use registers::estimated_registers;
 pub use run::Run;
 pub use tensor::{

@@ -10,21 +10,21 @@ use crate::cluster::Cluster;
 use crate::error::LaunchError;
 use crate::global::Global;
 use crate::grid::Grid;
-use crate::recorder::Recorder;
 
 /// Maximum resident CTAs.
 const RESIDENT: usize = 4096;
 
-pub(crate) fn execute<R: Recorder>(grid: &mut Grid<'_, '_, R>) -> Result<(), LaunchError> {
+pub(crate) fn execute(grid: &mut Grid<'_, '_, '_>) -> Result<(), LaunchError> {
     let total = grid.clusters();
     let most = RESIDENT / grid.prepared.cluster.ctas() as usize;
-    let mut resident: VecDeque<Cluster<R::Warp>> = VecDeque::new();
+    let mut resident: VecDeque<Cluster> = VecDeque::new();
     let (mut spare, mut next) = (Vec::new(), 0);
     while next < total || !resident.is_empty() {
         for _ in 0..resident.len().max(1) {
             if next < total && resident.len() < most {
-                let recorder = || grid.recorder.begin_warp();
-                resident.push_back(Cluster::new(grid.prepared, next, recorder, &mut spare));
+                let prepared = grid.prepared;
+                let records = || grid.begin_warp();
+                resident.push_back(Cluster::new(prepared, next, records, &mut spare));
                 next += 1;
             }
         }

@@ -7,7 +7,7 @@ use crate::image::Image;
 use crate::launch::Launch;
 use crate::memory::DeviceMemory;
 use crate::prepared::{Prepared, Programs};
-use crate::recorder::Recorder;
+use crate::recorder::TraceRecorder;
 use crate::{independent, round_robin};
 
 /// A kernel that is ready to launch.
@@ -50,15 +50,15 @@ impl<'a> Run<'a> {
         (shape.ctas() > 1).then_some(shape.sides)
     }
 
-    /// Executes the kernel.
+    /// Executes the kernel; without a recorder, its records are discarded.
     ///
     /// # Errors
     /// When a thread performs an illegal action, the kernel deadlocks or exceeds a limit, the recorder fails,
     /// or `progress` stops it.
-    pub fn execute<R: Recorder>(
+    pub fn execute(
         &self,
         memory: &mut DeviceMemory,
-        recorder: &mut R,
+        recorder: Option<&mut TraceRecorder<'_>>,
         limits: Limits,
         progress: &dyn Progress,
     ) -> Result<Counts, LaunchError> {

@@ -10,6 +10,7 @@ use crate::copies::CopyGroups;
 use crate::lanes::{Lanes, WARP, mask_of, merge};
 use crate::peers::address_in;
 use crate::program::{Dest, FrameSlot, Private, Program, Source};
+use crate::recorder::WarpAssembler;
 use crate::stack::PathStack;
 
 /// Scheduling state of a warp.
@@ -129,8 +130,7 @@ pub(crate) struct Rows {
 }
 
 /// A warp.
-#[derive(Debug)]
-pub(crate) struct Warp<R> {
+pub(crate) struct Warp {
     pub place: Place,
     pub state: State,
     pub stack: PathStack,
@@ -149,18 +149,19 @@ pub(crate) struct Warp<R> {
     /// Arrival of the lanes that wait at a barrier for the rest of the warp.
     pub gathered: Option<Arrival>,
     pub cluster_phase: ClusterPhase,
-    pub recorder: R,
+    /// Records of its instructions; `None` discards them.
+    pub records: Option<WarpAssembler>,
 }
 
-impl<R> Warp<R> {
+impl Warp {
     /// Creates a warp; reuses the memory of an ended one.
     pub fn new(
         program: &Program,
         place: Place,
         kernel_params: u64,
-        recorder: R,
+        records: Option<WarpAssembler>,
         ended: Option<Rows>,
-    ) -> Warp<R> {
+    ) -> Warp {
         let threads: u32 = place.block.iter().product();
         let first = place.warp_in_cta * WARP as u32;
         let Rows { mut predicates, mut narrow, mut wide } = ended.unwrap_or_default();
@@ -182,17 +183,25 @@ impl<R> Warp<R> {
             copies: CopyGroups::default(),
             gathered: None,
             cluster_phase: ClusterPhase::Idle,
-            recorder,
+            records,
         };
         warp.push_frame(program, 0, 0);
         warp.params.first = kernel_params;
         warp
     }
 
-    /// Returns its recorder, and the memory of its registers for reuse.
-    pub fn into_parts(self) -> (R, Rows) {
-        let Warp { predicates, narrow, wide, recorder, .. } = self;
-        (recorder, Rows { predicates, narrow, wide })
+    /// Returns its records, and the memory of its registers for reuse.
+    pub fn into_parts(self) -> (Option<WarpAssembler>, Rows) {
+        let Warp { predicates, narrow, wide, records, .. } = self;
+        (records, Rows { predicates, narrow, wide })
+    }
+
+    /// Calls a function with the records, unless they are discarded.
+    #[inline(always)]
+    pub fn record(&mut self, f: impl FnOnce(&mut WarpAssembler)) {
+        if let Some(records) = &mut self.records {
+            f(records);
+        }
     }
 
     /// Enters a routine.
@@ -420,7 +429,7 @@ impl<R> Warp<R> {
     }
 
     /// Calls a function that sees the registers of the innermost routine's caller.
-    pub fn in_caller(&mut self, f: impl FnOnce(&mut Warp<R>)) {
+    pub fn in_caller(&mut self, f: impl FnOnce(&mut Warp)) {
         if let Some(frame) = self.frames.pop() {
             f(self);
             self.frames.push(frame);

@@ -8,9 +8,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use warpmem_capture::relay::{Device, Ended, Message, Relay, Reply, SOCKET, Settings};
-use warpmem_simt::{
-    Counts, DeviceMemory, LaunchError, Limits, NoRecorder, Progress, Run, TraceRecorder,
-};
+use warpmem_simt::{Counts, DeviceMemory, LaunchError, Limits, Progress, Run, TraceRecorder};
 use warpmem_trace::KernelInfo;
 
 /// Destination of the kernels' records.
@@ -88,18 +86,18 @@ impl Relayed {
         let Settings { max_instructions: instructions, threads, .. } = self.settings;
         let limits = Limits { instructions, threads, ..Limits::default() };
         let Some(relay) = &mut self.relay else {
-            return run.execute(memory, &mut NoRecorder, limits, &Printer);
+            return run.execute(memory, None, limits, &Printer);
         };
         // A capture that has ended does not stop the program.
         let Ok(is_recorded) = relay.launch(&info, module) else {
             self.relay = None;
-            return run.execute(memory, &mut NoRecorder, limits, &Printer);
+            return run.execute(memory, None, limits, &Printer);
         };
         let counts = match is_recorded {
-            false => run.execute(memory, &mut NoRecorder, limits, &RelayedProgress::to(relay))?,
+            false => run.execute(memory, None, limits, &RelayedProgress::to(relay))?,
             true => {
                 let mut recorder = TraceRecorder::begin(relay, info)?;
-                let counts = run.execute(memory, &mut recorder, limits, &Printer)?;
+                let counts = run.execute(memory, Some(&mut recorder), limits, &Printer)?;
                 recorder.end()?;
                 counts
             }

@@ -11,15 +11,14 @@ use super::spaces::groups;
 use super::{ExecutionContext, Outcome};
 use crate::lanes::{Lanes, WARP, lanes_of};
 use crate::program::{Dest, Step};
-use crate::recorder::WarpRecorder;
 use crate::warp::Warp;
 
 /// Maximum elements of a vector.
 const MAX_ELEMENTS: usize = 8;
 
 /// Executes `atom` and `red`, lane by lane.
-pub(super) fn atomic<W: WarpRecorder>(
-    warp: &mut Warp<W>,
+pub(super) fn atomic(
+    warp: &mut Warp,
     ctx: &mut ExecutionContext<'_>,
     step: &Step,
     mask: u32,

@@ -7,7 +7,6 @@
 use super::control::{Site, set_pc};
 use super::{Event, ExecutionContext, Trap};
 use crate::program::Step;
-use crate::recorder::WarpRecorder;
 use crate::warp::{Arrival, ClusterPhase, State, WaitPoint, Warp};
 use warpmem_ptx::{Barrier, BarrierKind, ClusterBarrier};
 
@@ -16,8 +15,8 @@ const MAX_THREADS: u32 = 1024;
 
 /// Executes `bar` and `barrier`. Lanes that wait for the rest of their warp execute it again when no other
 /// path can run.
-pub(super) fn arrive<W: WarpRecorder>(
-    warp: &mut Warp<W>,
+pub(super) fn arrive(
+    warp: &mut Warp,
     ctx: &mut ExecutionContext<'_>,
     step: &Step,
     site: Site,
@@ -27,8 +26,8 @@ pub(super) fn arrive<W: WarpRecorder>(
 }
 
 /// Executes `barrier.cluster`; the threads of a warp wait for each other here too (ISA, "barrier.cluster").
-pub(super) fn meet_cluster<W: WarpRecorder>(
-    warp: &mut Warp<W>,
+pub(super) fn meet_cluster(
+    warp: &mut Warp,
     ctx: &mut ExecutionContext<'_>,
     site: Site,
     half: ClusterBarrier,
@@ -55,11 +54,11 @@ fn check_phase(phase: ClusterPhase, half: ClusterBarrier) -> Result<(), &'static
     }
 }
 
-fn meet<W: WarpRecorder>(
-    warp: &mut Warp<W>,
+fn meet(
+    warp: &mut Warp,
     ctx: &mut ExecutionContext<'_>,
     Site { pc, mask, .. }: Site,
-    arrival: impl FnOnce(&Warp<W>) -> Result<Arrival, Trap>,
+    arrival: impl FnOnce(&Warp) -> Result<Arrival, Trap>,
 ) -> Result<Event, Trap> {
     if mask == 0 {
         set_pc(warp, pc + 1);
@@ -82,7 +81,7 @@ fn meet<W: WarpRecorder>(
 }
 
 /// Reads the operands of a barrier.
-fn arrival<R>(warp: &Warp<R>, step: &Step, mask: u32, barrier: Barrier) -> Result<Arrival, Trap> {
+fn arrival(warp: &Warp, step: &Step, mask: u32, barrier: Barrier) -> Result<Arrival, Trap> {
     let lane = mask.trailing_zeros() as usize;
     let id = warp.narrow(step.sources[0])[lane];
     let id = u8::try_from(id).ok().filter(|&id| id < 16).ok_or_else(|| {
@@ -128,7 +127,7 @@ fn gathered(before: Option<Arrival>, arrival: Arrival) -> Result<Arrival, WaitPo
 }
 
 /// Arrives with the warp if all its lanes wait; otherwise lets other paths run.
-fn gather<W: WarpRecorder>(warp: &mut Warp<W>, ctx: &mut ExecutionContext<'_>) -> Event {
+fn gather(warp: &mut Warp, ctx: &mut ExecutionContext<'_>) -> Event {
     let Some(arrival) = warp.gathered else { return Event::None };
     if ctx.program.threads_arrive && warp.stack.waiting() != warp.stack.lanes() {
         if !warp.stack.switch() {
@@ -146,31 +145,31 @@ fn gather<W: WarpRecorder>(warp: &mut Warp<W>, ctx: &mut ExecutionContext<'_>) -
     };
     let barrier = warpmem_trace::Barrier { id: number, warps: arrival.warps };
     if arrival.waits {
-        warp.recorder.barrier(ctx.pc, barrier, arrival.lanes);
+        warp.record(|records| records.barrier(ctx.pc, barrier, arrival.lanes));
         warp.state = State::AtBarrier { barrier: number };
     } else {
-        warp.recorder.barrier_arrive(ctx.pc, barrier, arrival.lanes);
+        warp.record(|records| records.barrier_arrive(ctx.pc, barrier, arrival.lanes));
         warp.stack.release();
     }
     Event::Barrier(number, arrival)
 }
 
 /// Completes a warp's arrival at half of the cluster barrier.
-fn at_cluster_barrier<W: WarpRecorder>(
-    warp: &mut Warp<W>,
+fn at_cluster_barrier(
+    warp: &mut Warp,
     ctx: &mut ExecutionContext<'_>,
     half: ClusterBarrier,
     lanes: u32,
 ) {
     match half {
         ClusterBarrier::Arrive => {
-            warp.recorder.cluster_arrive(ctx.pc, lanes);
+            warp.record(|records| records.cluster_arrive(ctx.pc, lanes));
             warp.cluster_phase = ClusterPhase::Arrived;
             ctx.peers.has_arrivals = true;
             warp.stack.release();
         }
         ClusterBarrier::Wait => {
-            warp.recorder.cluster_wait(ctx.pc, lanes);
+            warp.record(|records| records.cluster_wait(ctx.pc, lanes));
             let is_complete = warp.cluster_phase == ClusterPhase::Complete;
             warp.state = State::AtClusterBarrier;
             if is_complete {

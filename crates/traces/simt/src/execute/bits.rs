@@ -8,7 +8,7 @@ use crate::program::Step;
 use crate::warp::Warp;
 
 /// Executes `bfi`.
-pub(super) fn insert<R>(warp: &mut Warp<R>, step: &Step, mask: u32, ty: Type) {
+pub(super) fn insert(warp: &mut Warp, step: &Step, mask: u32, ty: Type) {
     let field = |start: u32, length: u32, bits: u32| {
         let (start, length) = (start & 0xff, length & 0xff);
         let ones = if length >= 64 { u64::MAX } else { (1 << length) - 1 };
@@ -35,13 +35,7 @@ pub(super) fn insert<R>(warp: &mut Warp<R>, step: &Step, mask: u32, ty: Type) {
 
 /// Executes `lop3`. With `combine`, the second destination is whether the result is not 0, combined with the
 /// predicate of the fourth source.
-pub(super) fn lop3<R>(
-    warp: &mut Warp<R>,
-    step: &Step,
-    mask: u32,
-    table: u8,
-    combine: Option<Logic>,
-) {
+pub(super) fn lop3(warp: &mut Warp, step: &Step, mask: u32, table: u8, combine: Option<Logic>) {
     let Some(combine) = combine else {
         return map3(warp, step, mask, |a: u32, b: u32, c: u32| looked_up(table, [a, b, c]));
     };
@@ -62,7 +56,7 @@ fn looked_up(table: u8, [a, b, c]: [u32; 3]) -> u32 {
 }
 
 /// Executes `prmt`: selects four bytes out of the eight of a and b.
-pub(super) fn permute<R>(warp: &mut Warp<R>, step: &Step, mask: u32, mode: PermuteMode) {
+pub(super) fn permute(warp: &mut Warp, step: &Step, mask: u32, mode: PermuteMode) {
     map3(warp, step, mask, |a: u32, b: u32, c: u32| permuted(a, b, c, mode));
 }
 
@@ -90,7 +84,7 @@ fn permuted(a: u32, b: u32, c: u32, mode: PermuteMode) -> u32 {
 }
 
 /// Executes `shf`: shifts b:a.
-pub(super) fn funnel<R>(warp: &mut Warp<R>, step: &Step, mask: u32, left: bool, clamp: bool) {
+pub(super) fn funnel(warp: &mut Warp, step: &Step, mask: u32, left: bool, clamp: bool) {
     map3(warp, step, mask, |a: u32, b: u32, by: u32| {
         let by = if clamp { by.min(32) } else { by & 31 };
         let both = u64::from(b) << 32 | u64::from(a);

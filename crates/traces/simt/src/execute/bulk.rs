@@ -13,7 +13,6 @@ use super::spaces::{Group, addresses};
 use super::{ExecutionContext, Outcome, Trap, mbarrier, peer};
 use crate::lanes::{Lanes, WARP, alike, first_of_alike, lanes_of, mask_of};
 use crate::program::Step;
-use crate::recorder::WarpRecorder;
 use crate::warp::Warp;
 
 /// Granularity of sizes and addresses, bytes (ISA, "cp.async.bulk").
@@ -31,7 +30,7 @@ struct Operands {
 }
 
 impl Operands {
-    fn of<R>(warp: &Warp<R>, step: &Step, f: Bulk, offsets: [i64; 3]) -> Operands {
+    fn of(warp: &Warp, step: &Step, f: Bulk, offsets: [i64; 3]) -> Operands {
         let address = |at: usize| addresses(warp, step.sources[at], offsets[at]);
         let bytes = |at: usize| warp.narrow(step.sources[at]).map(u64::from);
         if f == Bulk::Prefetch {
@@ -88,8 +87,8 @@ impl Operands {
 }
 
 /// Executes `cp.async.bulk` and `cp.reduce.async.bulk`.
-pub(super) fn execute<W: WarpRecorder>(
-    warp: &mut Warp<W>,
+pub(super) fn execute(
+    warp: &mut Warp,
     ctx: &mut ExecutionContext<'_>,
     step: &Step,
     mask: u32,
@@ -131,8 +130,8 @@ pub(super) fn execute<W: WarpRecorder>(
 }
 
 /// Copies to shared memory, and completes the bytes at the mbarrier.
-fn copy_to_targets<W: WarpRecorder>(
-    warp: &mut Warp<W>,
+fn copy_to_targets(
+    warp: &mut Warp,
     ctx: &mut ExecutionContext<'_>,
     lane: usize,
     operands: &Operands,
@@ -164,8 +163,8 @@ pub(super) fn in_one_allocation(
 /// An address in a space.
 type Location = (Space, u64);
 
-fn copy<W: WarpRecorder>(
-    warp: &mut Warp<W>,
+fn copy(
+    warp: &mut Warp,
     ctx: &mut ExecutionContext<'_>,
     lane: usize,
     (to_space, to): Location,
@@ -181,8 +180,8 @@ fn copy<W: WarpRecorder>(
     Ok(())
 }
 
-fn reduce<W: WarpRecorder>(
-    warp: &mut Warp<W>,
+fn reduce(
+    warp: &mut Warp,
     ctx: &mut ExecutionContext<'_>,
     lane: usize,
     atomic: Atomic,
@@ -201,8 +200,8 @@ fn reduce<W: WarpRecorder>(
 }
 
 /// Records the lanes, grouped by size, mbarrier and CTAs. Empty copies make no request.
-fn record_all<W: WarpRecorder>(
-    warp: &mut Warp<W>,
+fn record_all(
+    warp: &mut Warp,
     ctx: &ExecutionContext<'_>,
     step: &Step,
     mask: u32,
@@ -224,8 +223,8 @@ fn record_all<W: WarpRecorder>(
 }
 
 /// Records lanes of one size, mbarrier and set of CTAs, split as the trace requires.
-fn record_group<W: WarpRecorder>(
-    warp: &mut Warp<W>,
+fn record_group(
+    warp: &mut Warp,
     ctx: &ExecutionContext<'_>,
     step: &Step,
     lanes: u32,
@@ -240,10 +239,12 @@ fn record_group<W: WarpRecorder>(
         let width = (bytes - at).min(MAX_WIDTH.into());
         record(warp, ctx, step, kind(f), Cache::Global, width, &group);
         let Some(destination) = operands.destination(first) else { continue };
-        if f != Bulk::Share {
-            warp.recorder.copied_to(destination.recorded(ctx));
-        }
-        warp.recorder.with_mbarrier(destination.signal());
+        warp.record(|records| {
+            if f != Bulk::Share {
+                records.copied_to(destination.recorded(ctx));
+            }
+            records.with_mbarrier(destination.signal());
+        });
     }
 }
 

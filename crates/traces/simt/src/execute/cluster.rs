@@ -15,14 +15,13 @@ use crate::image::SHARED_WINDOW;
 use crate::lanes::{Lanes, alike, lanes_of};
 use crate::peers::{address_in, offset_of, rank_of};
 use crate::program::{Source, Step};
-use crate::recorder::WarpRecorder;
 use crate::warp::Warp;
 
 /// Highest rank that a generic address can encode; no cluster is that large.
 const HIGHEST_RANK: u64 = rank_of(SHARED_WINDOW.end - SHARED_WINDOW.start) - 1;
 
-pub(super) fn execute<W: WarpRecorder>(
-    warp: &mut Warp<W>,
+pub(super) fn execute(
+    warp: &mut Warp,
     ctx: &mut ExecutionContext<'_>,
     step: &Step,
     mask: u32,
@@ -37,7 +36,7 @@ pub(super) fn execute<W: WarpRecorder>(
 }
 
 /// Executes `mapa`. An address in a CTA outside the cluster is refused when it is used.
-fn map<R>(warp: &mut Warp<R>, step: &Step, mask: u32, space: Space) -> Outcome {
+fn map(warp: &mut Warp, step: &Step, mask: u32, space: Space) -> Outcome {
     let from = shared_addresses(warp, step.sources[0], 0, space, mask)?;
     let ranks = warp.narrow(step.sources[1]);
     let start = start_of(space);
@@ -49,7 +48,7 @@ fn map<R>(warp: &mut Warp<R>, step: &Step, mask: u32, space: Space) -> Outcome {
 }
 
 /// Executes `getctarank`.
-fn rank<R>(warp: &mut Warp<R>, step: &Step, mask: u32, space: Space) -> Outcome {
+fn rank(warp: &mut Warp, step: &Step, mask: u32, space: Space) -> Outcome {
     let of = shared_addresses(warp, step.sources[0], 0, space, mask)?;
     warp.set_narrow(step.dests[0], &of.map(|address| rank_of(address) as u32), mask);
     Ok(())
@@ -61,8 +60,8 @@ fn start_of(space: Space) -> u64 {
 }
 
 /// Returns the shared-memory addresses of an operand that may be generic.
-fn shared_addresses<R>(
-    warp: &Warp<R>,
+fn shared_addresses(
+    warp: &Warp,
     source: Source,
     offset: i64,
     space: Space,
@@ -82,8 +81,8 @@ fn shared_addresses<R>(
 }
 
 /// Executes `st.async`.
-fn store<W: WarpRecorder>(
-    warp: &mut Warp<W>,
+fn store(
+    warp: &mut Warp,
     ctx: &mut ExecutionContext<'_>,
     step: &Step,
     mask: u32,
@@ -111,8 +110,8 @@ fn store<W: WarpRecorder>(
 }
 
 /// Executes `red.async`.
-fn reduce<W: WarpRecorder>(
-    warp: &mut Warp<W>,
+fn reduce(
+    warp: &mut Warp,
     ctx: &mut ExecutionContext<'_>,
     step: &Step,
     mask: u32,
@@ -139,8 +138,8 @@ fn reduce<W: WarpRecorder>(
 
 /// Records the lanes, grouped by the CTA and mbarrier where they complete. A transfer within the CTA
 /// completes at once and counts as arrived when it is recorded.
-fn record_all<W: WarpRecorder>(
-    warp: &mut Warp<W>,
+fn record_all(
+    warp: &mut Warp,
     ctx: &ExecutionContext<'_>,
     step: &Step,
     kind: Kind,
@@ -153,18 +152,20 @@ fn record_all<W: WarpRecorder>(
         record(warp, ctx, step, kind, Cache::Default, width, &Group { lanes, ..*group });
         let offset = offset(lanes.trailing_zeros() as usize);
         if group.space == Space::Cluster {
-            warp.recorder.with_mbarrier(Mbarrier::Signal { offset });
+            warp.record(|records| records.with_mbarrier(Mbarrier::Signal { offset }));
             continue;
         }
         let at = Group { lanes, space: group.space, addresses: *mbarriers };
         record(warp, ctx, step, Kind::Reduction, Cache::Default, mbarrier::BYTES, &at);
-        warp.recorder.with_mbarrier(Mbarrier::Arrive { arrivals: 0, bytes: -(width as i32) });
+        warp.record(|records| {
+            records.with_mbarrier(Mbarrier::Arrive { arrivals: 0, bytes: -(width as i32) });
+        });
     }
 }
 
 /// Returns the mbarrier addresses in a source of the step.
-fn mbarriers<R>(
-    warp: &Warp<R>,
+fn mbarriers(
+    warp: &Warp,
     step: &Step,
     source: usize,
     offset: i64,
@@ -200,8 +201,8 @@ pub(super) fn check_same_cta(lane: usize, to: u64, mbarrier: u64) -> Outcome {
     }
 }
 
-fn complete_all<W: WarpRecorder>(
-    warp: &mut Warp<W>,
+fn complete_all(
+    warp: &mut Warp,
     ctx: &mut ExecutionContext<'_>,
     group: &Group,
     mbarriers: &Lanes<u64>,

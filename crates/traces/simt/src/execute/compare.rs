@@ -10,8 +10,8 @@ use crate::program::{Source, Step};
 use crate::warp::Warp;
 
 /// Executes `setp`.
-pub(super) fn set_predicate<R>(
-    warp: &mut Warp<R>,
+pub(super) fn set_predicate(
+    warp: &mut Warp,
     step: &Step,
     mask: u32,
     compare: Compare,
@@ -31,8 +31,8 @@ pub(super) fn set_predicate<R>(
 }
 
 /// Sets the first predicate for the low halves and the second for the high halves.
-fn set_predicates_of_halves<R>(
-    warp: &mut Warp<R>,
+fn set_predicates_of_halves(
+    warp: &mut Warp,
     step: &Step,
     mask: u32,
     compare: Compare,
@@ -47,14 +47,7 @@ fn set_predicates_of_halves<R>(
     }
 }
 
-fn half_holds<R>(
-    warp: &Warp<R>,
-    step: &Step,
-    shift: u32,
-    compare: Compare,
-    ty: Type,
-    ftz: bool,
-) -> u32 {
+fn half_holds(warp: &Warp, step: &Step, shift: u32, compare: Compare, ty: Type, ftz: bool) -> u32 {
     compared(warp, step, |a: u32, b: u32| {
         let (a, b) = ((a >> shift) as u16, (b >> shift) as u16);
         match ty {
@@ -64,20 +57,20 @@ fn half_holds<R>(
     })
 }
 
-fn combined<R>(warp: &Warp<R>, step: &Step, holds: u32, combine: Option<Logic>) -> u32 {
+fn combined(warp: &Warp, step: &Step, holds: u32, combine: Option<Logic>) -> u32 {
     let Some(combine) = combine else { return holds };
     combine.of(holds, warp.predicate_of(step.sources[2]))
 }
 
 /// Returns the lanes in which a comparison holds.
-fn holds<R>(warp: &Warp<R>, step: &Step, compare: Compare, ty: Type, ftz: bool) -> u32 {
+fn holds(warp: &Warp, step: &Step, compare: Compare, ty: Type, ftz: bool) -> u32 {
     match ty {
-        Type::B16 | Type::U16 => of_integers::<u16, R>(warp, step, compare),
-        Type::S16 => of_integers::<i16, R>(warp, step, compare),
-        Type::B32 | Type::U32 => of_integers::<u32, R>(warp, step, compare),
-        Type::S32 => of_integers::<i32, R>(warp, step, compare),
-        Type::B64 | Type::U64 => of_integers::<u64, R>(warp, step, compare),
-        Type::S64 => of_integers::<i64, R>(warp, step, compare),
+        Type::B16 | Type::U16 => of_integers::<u16>(warp, step, compare),
+        Type::S16 => of_integers::<i16>(warp, step, compare),
+        Type::B32 | Type::U32 => of_integers::<u32>(warp, step, compare),
+        Type::S32 => of_integers::<i32>(warp, step, compare),
+        Type::B64 | Type::U64 => of_integers::<u64>(warp, step, compare),
+        Type::S64 => of_integers::<i64>(warp, step, compare),
         Type::F64 => compared(warp, step, |a: f64, b: f64| float_holds(a, b, compare, ftz)),
         Type::F16 => compared(warp, step, |a: f16, b: f16| float_holds(a, b, compare, ftz)),
         Type::Bf16 => compared(warp, step, |a: bf16, b: bf16| float_holds(a, b, compare, ftz)),
@@ -85,7 +78,7 @@ fn holds<R>(warp: &Warp<R>, step: &Step, compare: Compare, ty: Type, ftz: bool) 
     }
 }
 
-fn of_integers<T: Operand + Ord, R>(warp: &Warp<R>, step: &Step, compare: Compare) -> u32 {
+fn of_integers<T: Operand + Ord>(warp: &Warp, step: &Step, compare: Compare) -> u32 {
     match compare {
         Compare::Equal | Compare::EqualUnordered => compared(warp, step, |a: T, b: T| a == b),
         Compare::NotEqual | Compare::NotEqualUnordered => compared(warp, step, |a: T, b: T| a != b),
@@ -128,8 +121,8 @@ fn float_holds<T: Float>(a: T, b: T, compare: Compare, ftz: bool) -> bool {
 
 /// Executes `set`: 1.0 of a floating-point type, or all ones.
 #[expect(clippy::too_many_arguments, reason = "the modifiers of one instruction")]
-pub(super) fn set<R>(
-    warp: &mut Warp<R>,
+pub(super) fn set(
+    warp: &mut Warp,
     step: &Step,
     mask: u32,
     compare: Compare,
@@ -163,13 +156,13 @@ pub(super) fn set<R>(
 }
 
 /// Executes `selp`.
-pub(super) fn select<R>(warp: &mut Warp<R>, step: &Step, mask: u32, ty: Type) {
+pub(super) fn select(warp: &mut Warp, step: &Step, mask: u32, ty: Type) {
     let first = warp.predicate_of(step.sources[2]);
     choose(warp, step, mask, ty, first);
 }
 
 /// Selects a in the lanes of `first`, b in the others.
-fn choose<R>(warp: &mut Warp<R>, step: &Step, mask: u32, ty: Type, first: u32) {
+fn choose(warp: &mut Warp, step: &Step, mask: u32, ty: Type, first: u32) {
     let pick = |lane: usize| first >> lane & 1 == 1;
     if ty.bits() == 64 {
         let (a, b) = (warp.wide(step.sources[0]), warp.wide(step.sources[1]));
@@ -183,8 +176,8 @@ fn choose<R>(warp: &mut Warp<R>, step: &Step, mask: u32, ty: Type, first: u32) {
 }
 
 /// Executes `slct`: a where c is 0 or more.
-pub(super) fn select_by_sign<R>(
-    warp: &mut Warp<R>,
+pub(super) fn select_by_sign(
+    warp: &mut Warp,
     step: &Step,
     mask: u32,
     ty: Type,
@@ -206,7 +199,7 @@ pub(super) fn select_by_sign<R>(
 }
 
 /// Executes `testp`.
-pub(super) fn test<R>(warp: &mut Warp<R>, step: &Step, mask: u32, test: FloatTest, ty: Type) {
+pub(super) fn test(warp: &mut Warp, step: &Step, mask: u32, test: FloatTest, ty: Type) {
     let source: Source = step.sources[0];
     let holds = match ty {
         Type::F64 => {

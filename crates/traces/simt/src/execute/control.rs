@@ -9,7 +9,6 @@ use crate::bounds::MAX_LOCAL;
 use crate::image::function_at;
 use crate::lanes::lanes_of;
 use crate::program::{CallPlan, CallTarget, Passed, Source, Step};
-use crate::recorder::WarpRecorder;
 use crate::warp::Warp;
 
 /// Position of a control instruction.
@@ -40,8 +39,8 @@ pub(super) fn is_control(op: Op) -> bool {
 }
 
 /// Executes `bra`.
-pub(super) fn branch<W: WarpRecorder>(
-    warp: &mut Warp<W>,
+pub(super) fn branch(
+    warp: &mut Warp,
     ctx: &ExecutionContext<'_>,
     step: &Step,
     site: Site,
@@ -54,12 +53,7 @@ pub(super) fn branch<W: WarpRecorder>(
 }
 
 /// Executes `ret`.
-pub(super) fn ret<W: WarpRecorder>(
-    warp: &mut Warp<W>,
-    ctx: &ExecutionContext<'_>,
-    step: &Step,
-    site: Site,
-) {
+pub(super) fn ret(warp: &mut Warp, ctx: &ExecutionContext<'_>, step: &Step, site: Site) {
     set_pc(warp, site.pc + 1);
     if warp.frames.len() > 1 {
         record::one(warp, step, OpClass::Control, site.lanes);
@@ -70,14 +64,14 @@ pub(super) fn ret<W: WarpRecorder>(
 }
 
 /// Executes `exit`.
-pub(super) fn exit<W: WarpRecorder>(warp: &mut Warp<W>, ctx: &ExecutionContext<'_>, site: Site) {
+pub(super) fn exit(warp: &mut Warp, ctx: &ExecutionContext<'_>, site: Site) {
     set_pc(warp, site.pc + 1);
     record_exit(warp, ctx, site.mask);
     warp.stack.exit(site.mask);
 }
 
 /// Executes `trap`.
-pub(super) fn trap<R>(warp: &mut Warp<R>, site: Site) -> Outcome {
+pub(super) fn trap(warp: &mut Warp, site: Site) -> Outcome {
     set_pc(warp, site.pc + 1);
     match lanes_of(site.mask).next() {
         Some(lane) => Err(Trap::new(lane, "the kernel trapped")),
@@ -85,29 +79,25 @@ pub(super) fn trap<R>(warp: &mut Warp<R>, site: Site) -> Outcome {
     }
 }
 
-pub(super) fn set_pc<R>(warp: &mut Warp<R>, pc: u32) {
+pub(super) fn set_pc(warp: &mut Warp, pc: u32) {
     if let Some(top) = warp.stack.top_unchecked() {
         top.pc = pc;
     }
 }
 
-fn reconvergence<W: WarpRecorder>(
-    warp: &Warp<W>,
-    ctx: &ExecutionContext<'_>,
-    pc: u32,
-) -> Option<u32> {
+fn reconvergence(warp: &Warp, ctx: &ExecutionContext<'_>, pc: u32) -> Option<u32> {
     ctx.program.routines[warp.frame().routine].flow.reconvergence(pc)
 }
 
 /// Splits the top path into `ways`, dropping those without lanes.
-fn split<R>(warp: &mut Warp<R>, ways: &[(u32, u32)], meets: Option<u32>) {
+fn split(warp: &mut Warp, ways: &[(u32, u32)], meets: Option<u32>) {
     let taken: Vec<(u32, u32)> = ways.iter().copied().filter(|&(_, lanes)| lanes != 0).collect();
     warp.stack.split(&taken, meets);
 }
 
 /// Executes `brx.idx`.
-pub(super) fn branch_indexed<W: WarpRecorder>(
-    warp: &mut Warp<W>,
+pub(super) fn branch_indexed(
+    warp: &mut Warp,
     ctx: &ExecutionContext<'_>,
     step: &Step,
     site: Site,
@@ -136,8 +126,8 @@ pub(super) fn branch_indexed<W: WarpRecorder>(
 
 /// Executes `call`. If a register names the function, lanes that call another function execute the
 /// instruction again, and all lanes reconverge after it.
-pub(super) fn call<W: WarpRecorder>(
-    warp: &mut Warp<W>,
+pub(super) fn call(
+    warp: &mut Warp,
     ctx: &mut ExecutionContext<'_>,
     step: &Step,
     site: Site,
@@ -165,8 +155,8 @@ pub(super) fn call<W: WarpRecorder>(
 }
 
 /// Enters a routine with the arguments of a call.
-fn enter<W: WarpRecorder>(
-    warp: &mut Warp<W>,
+fn enter(
+    warp: &mut Warp,
     ctx: &ExecutionContext<'_>,
     step: &Step,
     (plan, number): (&CallPlan, u32),
@@ -203,8 +193,8 @@ fn enter<W: WarpRecorder>(
 }
 
 /// Returns the routine at the first lane's address, and the lanes that share it.
-fn indirect<W: WarpRecorder>(
-    warp: &Warp<W>,
+fn indirect(
+    warp: &Warp,
     ctx: &ExecutionContext<'_>,
     source: Source,
     first: usize,
@@ -223,7 +213,7 @@ fn indirect<W: WarpRecorder>(
 }
 
 /// Returns from the innermost function, with its results.
-pub(super) fn leave<W: WarpRecorder>(warp: &mut Warp<W>, ctx: &ExecutionContext<'_>, lanes: u32) {
+pub(super) fn leave(warp: &mut Warp, ctx: &ExecutionContext<'_>, lanes: u32) {
     let frame = *warp.frame();
     if warp.frames.len() > 1 {
         let caller = warp.frames[warp.frames.len() - 2];
@@ -254,6 +244,6 @@ pub(super) fn leave<W: WarpRecorder>(warp: &mut Warp<W>, ctx: &ExecutionContext<
     warp.stack.leave(lanes);
 }
 
-fn record_exit<W: WarpRecorder>(warp: &mut Warp<W>, ctx: &ExecutionContext<'_>, mask: u32) {
-    warp.recorder.exit(ctx.pc, mask);
+fn record_exit(warp: &mut Warp, ctx: &ExecutionContext<'_>, mask: u32) {
+    warp.record(|records| records.exit(ctx.pc, mask));
 }

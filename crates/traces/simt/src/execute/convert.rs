@@ -13,7 +13,7 @@ use crate::program::{Dest, Step};
 use crate::warp::Warp;
 
 /// Executes `mov`.
-pub(super) fn mov<R>(warp: &mut Warp<R>, step: &Step, mask: u32, ty: Type) {
+pub(super) fn mov(warp: &mut Warp, step: &Step, mask: u32, ty: Type) {
     match ty.bits() {
         1 => {
             let value = warp.predicate_of(step.sources[0]);
@@ -25,7 +25,7 @@ pub(super) fn mov<R>(warp: &mut Warp<R>, step: &Step, mask: u32, ty: Type) {
 }
 
 /// Packs a vector into one register, first element lowest.
-pub(super) fn pack<R>(warp: &mut Warp<R>, step: &Step, mask: u32, ty: Type) {
+pub(super) fn pack(warp: &mut Warp, step: &Step, mask: u32, ty: Type) {
     let bits = ty.bits() / step.sources.len() as u32;
     let mut packed = [0u64; WARP];
     for (at, &source) in (0..).zip(&step.sources) {
@@ -38,7 +38,7 @@ pub(super) fn pack<R>(warp: &mut Warp<R>, step: &Step, mask: u32, ty: Type) {
 }
 
 /// Unpacks one register into a vector.
-pub(super) fn unpack<R>(warp: &mut Warp<R>, step: &Step, mask: u32, ty: Type) {
+pub(super) fn unpack(warp: &mut Warp, step: &Step, mask: u32, ty: Type) {
     let bits = ty.bits() / step.dests.len() as u32;
     let packed = warp.wide(step.sources[0]);
     for (at, &dest) in (0..).zip(&step.dests) {
@@ -48,7 +48,7 @@ pub(super) fn unpack<R>(warp: &mut Warp<R>, step: &Step, mask: u32, ty: Type) {
 }
 
 /// Moves 128 bits between register tuples; a constant source holds all of them.
-pub(super) fn repack<R>(warp: &mut Warp<R>, step: &Step, mask: u32) {
+pub(super) fn repack(warp: &mut Warp, step: &Step, mask: u32) {
     let bits = |registers: usize| 128 / registers;
     let mut packed = [0u128; WARP];
     for (at, &source) in step.sources.iter().enumerate() {
@@ -72,7 +72,7 @@ enum Number {
 }
 
 /// Executes `cvt`.
-pub(super) fn convert<R>(warp: &mut Warp<R>, step: &Step, mask: u32, conversion: Convert) {
+pub(super) fn convert(warp: &mut Warp, step: &Step, mask: u32, conversion: Convert) {
     if [conversion.to, conversion.from].into_iter().any(eight_bits::is_pair) {
         return eight_bits::convert(warp, step, mask, conversion);
     }
@@ -85,7 +85,7 @@ pub(super) fn convert<R>(warp: &mut Warp<R>, step: &Step, mask: u32, conversion:
 }
 
 /// Writes results that may be narrower than their register; extends signed ones.
-fn write<R>(warp: &mut Warp<R>, dest: Dest, bits: &Lanes<u64>, ty: Type, mask: u32) {
+fn write(warp: &mut Warp, dest: Dest, bits: &Lanes<u64>, ty: Type, mask: u32) {
     let spare = u64::BITS - ty.bits();
     let extended = match ty.is_signed() {
         true => bits.map(|bits| ((bits as i64) << spare >> spare) as u64),
@@ -94,7 +94,7 @@ fn write<R>(warp: &mut Warp<R>, dest: Dest, bits: &Lanes<u64>, ty: Type, mask: u
     warp.set_wide(dest, &extended, mask);
 }
 
-fn numbers<R>(warp: &Warp<R>, step: &Step, at: usize, conversion: Convert) -> Lanes<Number> {
+fn numbers(warp: &Warp, step: &Step, at: usize, conversion: Convert) -> Lanes<Number> {
     let source = step.sources[at];
     let flush = |value: f32| if conversion.ftz { value.flushed() } else { value };
     match conversion.from {
@@ -233,8 +233,8 @@ pub(super) fn tf32(value: f32) -> u32 {
 }
 
 /// Executes `cvt.rn.f16x2.f32 d, a, b`: a becomes the upper half.
-fn packed_halves<R>(
-    warp: &mut Warp<R>,
+fn packed_halves(
+    warp: &mut Warp,
     step: &Step,
     mask: u32,
     conversion: Convert,
@@ -250,7 +250,7 @@ fn packed_halves<R>(
 }
 
 /// Executes `cvt.pack`: a above b, both saturated, above the remaining bits of c.
-pub(super) fn pack_clamped<R>(warp: &mut Warp<R>, step: &Step, mask: u32, bits: u8, signed: bool) {
+pub(super) fn pack_clamped(warp: &mut Warp, step: &Step, mask: u32, bits: u8, signed: bool) {
     let (least, most): (i64, i64) = match signed {
         true => (-(1 << (bits - 1)), (1 << (bits - 1)) - 1),
         false => (0, (1 << bits) - 1),

@@ -15,7 +15,7 @@ pub(super) fn is_pair(ty: Type) -> bool {
 }
 
 /// Executes `cvt` to or from a pair. With two sources, the first becomes the upper number.
-pub(super) fn convert<R>(warp: &mut Warp<R>, step: &Step, mask: u32, conversion: Convert) {
+pub(super) fn convert(warp: &mut Warp, step: &Step, mask: u32, conversion: Convert) {
     let Convert { to, from, relu, .. } = conversion;
     let first = warp.narrow(step.sources[0]);
     let second = step.sources.get(1).map_or(first, |&source| warp.narrow(source));

@@ -8,14 +8,14 @@ use crate::warp::Warp;
 
 /// Returns the active lanes in the member mask. Uses the mask of the lowest active lane: all lanes that
 /// execute the instruction must agree.
-fn members<R>(warp: &Warp<R>, step: &Step, at: usize, mask: u32) -> u32 {
+fn members(warp: &Warp, step: &Step, at: usize, mask: u32) -> u32 {
     let masks = step.sources.get(at).map_or([u32::MAX; WARP], |&source| warp.narrow(source));
     let named = lanes_of(mask).next().map_or(0, |lane| masks[lane]);
     named & mask
 }
 
 /// Executes `vote`.
-pub(super) fn vote<R>(warp: &mut Warp<R>, step: &Step, mask: u32, vote: Vote) {
+pub(super) fn vote(warp: &mut Warp, step: &Step, mask: u32, vote: Vote) {
     let members = members(warp, step, 1, mask);
     let holds = warp.predicate_of(step.sources[0]) & members;
     let result = match vote {
@@ -28,7 +28,7 @@ pub(super) fn vote<R>(warp: &mut Warp<R>, step: &Step, mask: u32, vote: Vote) {
 }
 
 /// Executes `shfl`: the value of another lane, and whether that lane is in range.
-pub(super) fn shuffle<R>(warp: &mut Warp<R>, step: &Step, mask: u32, shuffle: Shuffle) {
+pub(super) fn shuffle(warp: &mut Warp, step: &Step, mask: u32, shuffle: Shuffle) {
     let a = warp.narrow(step.sources[0]);
     let b = warp.narrow(step.sources[1]);
     let c = warp.narrow(step.sources[2]);
@@ -69,7 +69,7 @@ fn source_lane(shuffle: Shuffle, lane: u32, b: u32, c: u32) -> Option<usize> {
 }
 
 /// Executes `match`: the lanes with equal values.
-pub(super) fn matching<R>(warp: &mut Warp<R>, step: &Step, mask: u32, all: bool, ty: Type) {
+pub(super) fn matching(warp: &mut Warp, step: &Step, mask: u32, all: bool, ty: Type) {
     let members = members(warp, step, 1, mask);
     let values = match ty.bits() {
         64 => warp.wide(step.sources[0]),
@@ -92,13 +92,7 @@ pub(super) fn matching<R>(warp: &mut Warp<R>, step: &Step, mask: u32, all: bool,
 }
 
 /// Executes `redux.sync`.
-pub(super) fn reduce<R>(
-    warp: &mut Warp<R>,
-    step: &Step,
-    mask: u32,
-    reduction: Reduction,
-    ty: Type,
-) {
+pub(super) fn reduce(warp: &mut Warp, step: &Step, mask: u32, reduction: Reduction, ty: Type) {
     let members = members(warp, step, 1, mask);
     let values = warp.narrow(step.sources[0]);
     let combine = |a: u32, b: u32| match (reduction, ty) {
@@ -116,7 +110,7 @@ pub(super) fn reduce<R>(
 }
 
 /// Executes `elect.sync`: the lowest member, and whether the lane is that member.
-pub(super) fn elect<R>(warp: &mut Warp<R>, step: &Step, mask: u32) {
+pub(super) fn elect(warp: &mut Warp, step: &Step, mask: u32) {
     let members = members(warp, step, 0, mask);
     let leader = lanes_of(members).next().unwrap_or(0);
     warp.set_narrow(step.dests[0], &[leader as u32; WARP], mask);

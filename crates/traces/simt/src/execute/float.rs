@@ -304,26 +304,19 @@ fn taken<T: Float>(value: T, modes: Modes) -> T {
 macro_rules! of_type {
     ($ty:expr, $function:ident($($argument:expr),*)) => {
         match $ty {
-            Type::F16 => $function::<f16, _>($($argument),*),
-            Type::Bf16 => $function::<bf16, _>($($argument),*),
-            Type::F64 => $function::<f64, _>($($argument),*),
-            _ => $function::<f32, _>($($argument),*),
+            Type::F16 => $function::<f16>($($argument),*),
+            Type::Bf16 => $function::<bf16>($($argument),*),
+            Type::F64 => $function::<f64>($($argument),*),
+            _ => $function::<f32>($($argument),*),
         }
     };
 }
 
-pub(super) fn unary<R>(
-    warp: &mut Warp<R>,
-    step: &Step,
-    mask: u32,
-    f: Unary,
-    ty: Type,
-    modes: Modes,
-) {
+pub(super) fn unary(warp: &mut Warp, step: &Step, mask: u32, f: Unary, ty: Type, modes: Modes) {
     of_type!(ty, unary_of(warp, step, mask, f, modes));
 }
 
-fn unary_of<T: Float, R>(warp: &mut Warp<R>, step: &Step, mask: u32, f: Unary, modes: Modes) {
+fn unary_of<T: Float>(warp: &mut Warp, step: &Step, mask: u32, f: Unary, modes: Modes) {
     map1(warp, step, mask, |a: T| unary_value(a, f, modes));
 }
 
@@ -364,14 +357,7 @@ fn special(f: Unary, a: f64) -> f64 {
     }
 }
 
-pub(super) fn binary<R>(
-    warp: &mut Warp<R>,
-    step: &Step,
-    mask: u32,
-    f: Binary,
-    ty: Type,
-    modes: Modes,
-) {
+pub(super) fn binary(warp: &mut Warp, step: &Step, mask: u32, f: Binary, ty: Type, modes: Modes) {
     // The common case, in loops that the compiler vectorizes.
     let plain = modes == Modes::default();
     match (f, ty) {
@@ -388,7 +374,7 @@ pub(super) fn binary<R>(
     }
 }
 
-fn binary_of<T: Float, R>(warp: &mut Warp<R>, step: &Step, mask: u32, f: Binary, modes: Modes) {
+fn binary_of<T: Float>(warp: &mut Warp, step: &Step, mask: u32, f: Binary, modes: Modes) {
     map2(warp, step, mask, |a: T, b: T| binary_value(a, b, f, modes));
 }
 
@@ -457,21 +443,14 @@ fn chosen<T: Float>(a: T, b: T, modes: Modes, first: impl Fn(T, T) -> bool) -> T
     if modes.xorsign && sign { value.negated() } else { value }
 }
 
-pub(super) fn ternary<R>(
-    warp: &mut Warp<R>,
-    step: &Step,
-    mask: u32,
-    f: Ternary,
-    ty: Type,
-    modes: Modes,
-) {
+pub(super) fn ternary(warp: &mut Warp, step: &Step, mask: u32, f: Ternary, ty: Type, modes: Modes) {
     if (f, ty) == (Ternary::FusedMultiplyAdd, Type::F32) && modes == Modes::default() {
         return map3(warp, step, mask, |a: f32, b: f32, c: f32| a.mul_add(b, c).canonical());
     }
     of_type!(ty, ternary_of(warp, step, mask, f, modes));
 }
 
-fn ternary_of<T: Float, R>(warp: &mut Warp<R>, step: &Step, mask: u32, f: Ternary, modes: Modes) {
+fn ternary_of<T: Float>(warp: &mut Warp, step: &Step, mask: u32, f: Ternary, modes: Modes) {
     map3(warp, step, mask, |a: T, b: T, c: T| ternary_value(a, b, c, f, modes));
 }
 

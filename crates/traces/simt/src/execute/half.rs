@@ -43,14 +43,7 @@ fn part<T: Half>(word: u32, shift: u32) -> T {
     T::of_bits((word >> shift) as u16)
 }
 
-pub(super) fn unary<R>(
-    warp: &mut Warp<R>,
-    step: &Step,
-    mask: u32,
-    f: Unary,
-    ty: Type,
-    modes: Modes,
-) {
+pub(super) fn unary(warp: &mut Warp, step: &Step, mask: u32, f: Unary, ty: Type, modes: Modes) {
     fn of<T: Half>(a: u32, f: Unary, modes: Modes) -> u32 {
         both(|shift| unary_value(part::<T>(a, shift), f, modes))
     }
@@ -58,14 +51,7 @@ pub(super) fn unary<R>(
     map1(warp, step, mask, |a: u32| of(a, f, modes));
 }
 
-pub(super) fn binary<R>(
-    warp: &mut Warp<R>,
-    step: &Step,
-    mask: u32,
-    f: Binary,
-    ty: Type,
-    modes: Modes,
-) {
+pub(super) fn binary(warp: &mut Warp, step: &Step, mask: u32, f: Binary, ty: Type, modes: Modes) {
     fn of<T: Half>(a: u32, b: u32, f: Binary, modes: Modes) -> u32 {
         both(|shift| binary_value(part::<T>(a, shift), part(b, shift), f, modes))
     }
@@ -73,14 +59,7 @@ pub(super) fn binary<R>(
     map2(warp, step, mask, |a: u32, b: u32| of(a, b, f, modes));
 }
 
-pub(super) fn ternary<R>(
-    warp: &mut Warp<R>,
-    step: &Step,
-    mask: u32,
-    f: Ternary,
-    ty: Type,
-    modes: Modes,
-) {
+pub(super) fn ternary(warp: &mut Warp, step: &Step, mask: u32, f: Ternary, ty: Type, modes: Modes) {
     fn of<T: Half>(a: u32, b: u32, c: u32, f: Ternary, modes: Modes) -> u32 {
         both(|shift| ternary_value(part::<T>(a, shift), part(b, shift), part(c, shift), f, modes))
     }

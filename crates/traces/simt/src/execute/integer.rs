@@ -63,17 +63,17 @@ integers! {
 macro_rules! of_type {
     ($ty:expr, $function:ident($($argument:expr),*)) => {
         match $ty {
-            Type::U16 | Type::B16 => $function::<u16, _>($($argument),*),
-            Type::S16 => $function::<i16, _>($($argument),*),
-            Type::U32 | Type::B32 => $function::<u32, _>($($argument),*),
-            Type::S32 => $function::<i32, _>($($argument),*),
-            Type::U64 | Type::B64 => $function::<u64, _>($($argument),*),
-            _ => $function::<i64, _>($($argument),*),
+            Type::U16 | Type::B16 => $function::<u16>($($argument),*),
+            Type::S16 => $function::<i16>($($argument),*),
+            Type::U32 | Type::B32 => $function::<u32>($($argument),*),
+            Type::S32 => $function::<i32>($($argument),*),
+            Type::U64 | Type::B64 => $function::<u64>($($argument),*),
+            _ => $function::<i64>($($argument),*),
         }
     };
 }
 
-pub(super) fn unary<R>(warp: &mut Warp<R>, step: &Step, mask: u32, f: Unary, ty: Type) {
+pub(super) fn unary(warp: &mut Warp, step: &Step, mask: u32, f: Unary, ty: Type) {
     if ty == Type::Pred {
         let [a, _] = predicates(warp, step);
         return warp.set_predicate(step.dests[0], !a, mask);
@@ -81,7 +81,7 @@ pub(super) fn unary<R>(warp: &mut Warp<R>, step: &Step, mask: u32, f: Unary, ty:
     of_type!(ty, unary_of(warp, step, mask, f));
 }
 
-fn unary_of<T: Integer, R>(warp: &mut Warp<R>, step: &Step, mask: u32, f: Unary) {
+fn unary_of<T: Integer>(warp: &mut Warp, step: &Step, mask: u32, f: Unary) {
     let bits = T::BITS;
     match f {
         Unary::Abs => map1(warp, step, mask, |a: T| T::of(a.wide().abs())),
@@ -120,14 +120,7 @@ fn find_bit<T: Integer>(a: T, shift_amount: bool) -> u32 {
     }
 }
 
-pub(super) fn binary<R>(
-    warp: &mut Warp<R>,
-    step: &Step,
-    mask: u32,
-    f: Binary,
-    ty: Type,
-    saturate: bool,
-) {
+pub(super) fn binary(warp: &mut Warp, step: &Step, mask: u32, f: Binary, ty: Type, saturate: bool) {
     match ty {
         Type::Pred => binary_of_predicates(warp, step, mask, f),
         Type::U16x2 | Type::S16x2 => packed(warp, step, mask, f, ty),
@@ -154,7 +147,7 @@ pub(super) fn binary<R>(
 }
 
 /// Executes `mul.wide`.
-fn widening<R>(warp: &mut Warp<R>, step: &Step, mask: u32, ty: Type) {
+fn widening(warp: &mut Warp, step: &Step, mask: u32, ty: Type) {
     match ty {
         Type::U16 => map2(warp, step, mask, |a: u16, b: u16| u32::from(a) * u32::from(b)),
         Type::S16 => map2(warp, step, mask, |a: i16, b: i16| i32::from(a) * i32::from(b)),
@@ -163,7 +156,7 @@ fn widening<R>(warp: &mut Warp<R>, step: &Step, mask: u32, ty: Type) {
     }
 }
 
-fn binary_of_predicates<R>(warp: &mut Warp<R>, step: &Step, mask: u32, f: Binary) {
+fn binary_of_predicates(warp: &mut Warp, step: &Step, mask: u32, f: Binary) {
     let [a, b] = predicates(warp, step);
     let value = match f {
         Binary::And => a & b,
@@ -173,7 +166,7 @@ fn binary_of_predicates<R>(warp: &mut Warp<R>, step: &Step, mask: u32, f: Binary
     warp.set_predicate(step.dests[0], value, mask);
 }
 
-fn binary_of<T: Integer, R>(warp: &mut Warp<R>, step: &Step, mask: u32, f: Binary, saturate: bool) {
+fn binary_of<T: Integer>(warp: &mut Warp, step: &Step, mask: u32, f: Binary, saturate: bool) {
     let clamp = |value: i128| match saturate {
         true => T::of(value.clamp(T::MIN.wide(), T::MAX.wide())),
         false => T::of(value),
@@ -271,7 +264,7 @@ fn sign_extend<T: Integer>(a: T, b: u32, wrap: bool) -> T {
 }
 
 /// Operates on two 16-bit numbers per register.
-fn packed<R>(warp: &mut Warp<R>, step: &Step, mask: u32, f: Binary, ty: Type) {
+fn packed(warp: &mut Warp, step: &Step, mask: u32, f: Binary, ty: Type) {
     let of = move |a: u16, b: u16| match (f, ty) {
         (Binary::Add, _) => a.wrapping_add(b),
         (Binary::Subtract, _) => a.wrapping_sub(b),
@@ -285,8 +278,8 @@ fn packed<R>(warp: &mut Warp<R>, step: &Step, mask: u32, f: Binary, ty: Type) {
     });
 }
 
-pub(super) fn ternary<R>(
-    warp: &mut Warp<R>,
+pub(super) fn ternary(
+    warp: &mut Warp,
     step: &Step,
     mask: u32,
     f: Ternary,
@@ -321,13 +314,7 @@ pub(super) fn ternary<R>(
     }
 }
 
-fn ternary_of<T: Integer, R>(
-    warp: &mut Warp<R>,
-    step: &Step,
-    mask: u32,
-    f: Ternary,
-    saturate: bool,
-) {
+fn ternary_of<T: Integer>(warp: &mut Warp, step: &Step, mask: u32, f: Ternary, saturate: bool) {
     match f {
         Ternary::MultiplyAdd(part) => map3(warp, step, mask, |a: T, b: T, c: T| {
             let high: T = part_of(product(a, b), part, T::BITS);
@@ -384,8 +371,8 @@ fn extract<T: Integer>(a: T, start: u32, length: u32) -> T {
 }
 
 /// Executes `dp4a` and `dp2a`.
-pub(super) fn dot<R>(
-    warp: &mut Warp<R>,
+pub(super) fn dot(
+    warp: &mut Warp,
     step: &Step,
     mask: u32,
     a_signed: bool,
@@ -412,8 +399,8 @@ pub(super) fn dot<R>(
 
 /// Executes addition and subtraction with each lane's carry flag. A subtraction adds the complement, so that
 /// a set flag means "no borrow".
-pub(super) fn carry<R>(
-    warp: &mut Warp<R>,
+pub(super) fn carry(
+    warp: &mut Warp,
     step: &Step,
     mask: u32,
     op: CarryOp,

@@ -12,7 +12,6 @@ use super::{ExecutionContext, Outcome, Trap};
 use crate::error::TrapKind;
 use crate::lanes::{Lanes, WARP, lanes_of};
 use crate::program::Step;
-use crate::recorder::WarpRecorder;
 use crate::warp::Warp;
 
 /// Rows of a matrix in memory, and bytes per row.
@@ -21,7 +20,7 @@ const ROW_BYTES: u64 = 16;
 
 /// Returns the rows of the matrices in the CTA's shared memory: lane l has the address of row l % 8 of matrix
 /// l / 8.
-fn rows<R>(warp: &Warp<R>, step: &Step, matrices: Matrices) -> Result<Group, Trap> {
+fn rows(warp: &Warp, step: &Step, matrices: Matrices) -> Result<Group, Trap> {
     let lanes = u32::MAX >> (WARP - ROWS * usize::from(matrices.count));
     let mut addresses = addresses(warp, step.sources[0], matrices.offset);
     if matrices.space == Space::Generic {
@@ -48,8 +47,8 @@ fn pair(lane: usize, transposed: bool) -> [(usize, usize); 2] {
 }
 
 /// Executes `ldmatrix`.
-pub(super) fn load<W: WarpRecorder>(
-    warp: &mut Warp<W>,
+pub(super) fn load(
+    warp: &mut Warp,
     ctx: &mut ExecutionContext<'_>,
     step: &Step,
     mask: u32,
@@ -73,8 +72,8 @@ pub(super) fn load<W: WarpRecorder>(
 }
 
 /// Executes `stmatrix`.
-pub(super) fn store<W: WarpRecorder>(
-    warp: &mut Warp<W>,
+pub(super) fn store(
+    warp: &mut Warp,
     ctx: &mut ExecutionContext<'_>,
     step: &Step,
     matrices: Matrices,
@@ -96,7 +95,7 @@ pub(super) fn store<W: WarpRecorder>(
 }
 
 /// Executes `movmatrix`.
-pub(super) fn transpose<R>(warp: &mut Warp<R>, step: &Step, mask: u32) {
+pub(super) fn transpose(warp: &mut Warp, step: &Step, mask: u32) {
     let values = warp.narrow(step.sources[0]);
     warp.set_narrow(step.dests[0], &transposed(&values), mask);
 }

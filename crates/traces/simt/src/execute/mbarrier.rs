@@ -17,7 +17,6 @@ use super::spaces::{Group, groups};
 use super::{Event, ExecutionContext, Outcome, Trap, peer, record};
 use crate::lanes::{Lanes, WARP, alike, lanes_of};
 use crate::program::{Dest, Step};
-use crate::recorder::WarpRecorder;
 use crate::warp::Warp;
 
 /// Size of an mbarrier, bytes.
@@ -112,8 +111,8 @@ impl State {
 
 /// Executes `mbarrier` and `cp.async.mbarrier`, lane by lane. A wait never blocks: a warp whose wait fails
 /// yields to the others.
-pub(super) fn execute<W: WarpRecorder>(
-    warp: &mut Warp<W>,
+pub(super) fn execute(
+    warp: &mut Warp,
     ctx: &mut ExecutionContext<'_>,
     step: &Step,
     mask: u32,
@@ -143,8 +142,8 @@ pub(super) fn execute<W: WarpRecorder>(
 }
 
 /// Counts arrived bytes of a bulk copy at an mbarrier.
-pub(super) fn complete_bytes<W: WarpRecorder>(
-    warp: &mut Warp<W>,
+pub(super) fn complete_bytes(
+    warp: &mut Warp,
     ctx: &mut ExecutionContext<'_>,
     lane: usize,
     address: u64,
@@ -203,8 +202,8 @@ fn kind(f: Mbarrier, step: &Step) -> Kind {
 }
 
 /// Executes operations that change the mbarrier; those with a result return the previous state.
-fn change<W: WarpRecorder>(
-    warp: &mut Warp<W>,
+fn change(
+    warp: &mut Warp,
     ctx: &mut ExecutionContext<'_>,
     step: &Step,
     group: &Group,
@@ -215,7 +214,7 @@ fn change<W: WarpRecorder>(
         let group = Group { lanes, ..*group };
         request::record(warp, ctx, step, kind(f, step), Cache::Default, BYTES, &group);
         if let Some(operation) = recorded(f, counts[lanes.trailing_zeros() as usize]) {
-            warp.recorder.with_mbarrier(operation);
+            warp.record(|records| records.with_mbarrier(operation));
         }
     }
     let mut befores: Lanes<u64> = [0; WARP];
@@ -310,8 +309,8 @@ fn initialised(bits: u64) -> Result<State, String> {
 /// Executes `test_wait` and `try_wait`: whether the phase of a state, or the last phase of a parity, is
 /// complete, which both mean that the mbarrier is in another phase. Returns whether it is complete in all
 /// lanes.
-fn wait<W: WarpRecorder>(
-    warp: &mut Warp<W>,
+fn wait(
+    warp: &mut Warp,
     ctx: &mut ExecutionContext<'_>,
     step: &Step,
     group: &Group,
@@ -339,15 +338,15 @@ fn wait<W: WarpRecorder>(
     let copies: usize =
         lanes_of(complete).map(|lane| warp.copies.wait_at(group.addresses[lane])).sum();
     if copies > 0 {
-        warp.recorder.wait_async(copies);
+        warp.record(|records| records.wait_async_first(copies));
     }
     Ok(complete == group.lanes)
 }
 
 /// Records the lanes whose wait succeeds: in simulation they wait until it does. A failed wait is an ordinary
 /// instruction: the simulated machine determines how often it polls.
-fn record_wait<W: WarpRecorder>(
-    warp: &mut Warp<W>,
+fn record_wait(
+    warp: &mut Warp,
     ctx: &ExecutionContext<'_>,
     step: &Step,
     group: &Group,
@@ -357,7 +356,7 @@ fn record_wait<W: WarpRecorder>(
         let parity = parity(lanes.trailing_zeros() as usize);
         let group = Group { lanes, ..*group };
         request::record(warp, ctx, step, Kind::Load, Cache::Default, BYTES, &group);
-        warp.recorder.with_mbarrier(warpmem_trace::Mbarrier::Wait { parity });
+        warp.record(|records| records.with_mbarrier(warpmem_trace::Mbarrier::Wait { parity }));
     }
 }
 

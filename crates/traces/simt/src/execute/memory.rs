@@ -10,11 +10,10 @@ use crate::error::TrapKind;
 use crate::global::Global;
 use crate::lanes::{Lanes, WARP, lanes_of};
 use crate::program::{Dest, Source, Step};
-use crate::recorder::WarpRecorder;
 use crate::warp::Warp;
 
-pub(super) fn load<W: WarpRecorder>(
-    warp: &mut Warp<W>,
+pub(super) fn load(
+    warp: &mut Warp,
     ctx: &mut ExecutionContext<'_>,
     step: &Step,
     mask: u32,
@@ -34,7 +33,7 @@ pub(super) fn load<W: WarpRecorder>(
 }
 
 /// Writes loaded values to a register that may be wider.
-fn put<R>(warp: &mut Warp<R>, dest: Dest, values: &Lanes<u64>, ty: Type, lanes: u32) {
+fn put(warp: &mut Warp, dest: Dest, values: &Lanes<u64>, ty: Type, lanes: u32) {
     let spare = u64::BITS - ty.bits();
     if ty.is_signed() && spare > 0 {
         let extended = values.map(|value| ((value as i64) << spare >> spare) as u64);
@@ -44,8 +43,8 @@ fn put<R>(warp: &mut Warp<R>, dest: Dest, values: &Lanes<u64>, ty: Type, lanes: 
     }
 }
 
-pub(super) fn store<W: WarpRecorder>(
-    warp: &mut Warp<W>,
+pub(super) fn store(
+    warp: &mut Warp,
     ctx: &mut ExecutionContext<'_>,
     step: &Step,
     mask: u32,
@@ -80,8 +79,8 @@ pub(super) fn check_alignment(group: &Group, bytes: u64) -> Outcome {
 }
 
 /// Reads up to 8 bytes per lane, `at` bytes after its address.
-pub(super) fn read<W: WarpRecorder>(
-    warp: &Warp<W>,
+pub(super) fn read(
+    warp: &Warp,
     ctx: &mut ExecutionContext<'_>,
     group: &Group,
     at: u64,
@@ -120,8 +119,8 @@ fn is_device(space: Space) -> bool {
 }
 
 /// Reads as [`read`] does, lane by lane.
-fn read_lanes<W: WarpRecorder>(
-    warp: &Warp<W>,
+fn read_lanes(
+    warp: &Warp,
     ctx: &mut ExecutionContext<'_>,
     group: &Group,
     lanes: u32,
@@ -156,8 +155,8 @@ fn gather<const N: usize>(
 }
 
 /// Writes up to 8 bytes per lane, `at` bytes after its address.
-pub(super) fn write<W: WarpRecorder>(
-    warp: &mut Warp<W>,
+pub(super) fn write(
+    warp: &mut Warp,
     ctx: &mut ExecutionContext<'_>,
     group: &Group,
     at: u64,
@@ -236,8 +235,8 @@ fn value_at(bytes: &[u8], offset: u64, width: u64) -> Option<u64> {
     })
 }
 
-pub(super) fn read_lane<W: WarpRecorder>(
-    warp: &Warp<W>,
+pub(super) fn read_lane(
+    warp: &Warp,
     ctx: &mut ExecutionContext<'_>,
     space: Space,
     lane: usize,
@@ -248,8 +247,8 @@ pub(super) fn read_lane<W: WarpRecorder>(
 }
 
 #[inline(always)]
-fn lane_value<W: WarpRecorder>(
-    warp: &Warp<W>,
+fn lane_value(
+    warp: &Warp,
     ctx: &mut ExecutionContext<'_>,
     space: Space,
     lane: usize,
@@ -272,8 +271,8 @@ fn lane_value<W: WarpRecorder>(
 }
 
 /// Reads up to 8 bytes at a lane's generic address.
-pub(super) fn read_generic<W: WarpRecorder>(
-    warp: &Warp<W>,
+pub(super) fn read_generic(
+    warp: &Warp,
     ctx: &mut ExecutionContext<'_>,
     lane: usize,
     address: u64,
@@ -283,8 +282,8 @@ pub(super) fn read_generic<W: WarpRecorder>(
     read_lane(warp, ctx, space, lane, address, width)
 }
 
-pub(super) fn write_lane<W: WarpRecorder>(
-    warp: &mut Warp<W>,
+pub(super) fn write_lane(
+    warp: &mut Warp,
     ctx: &mut ExecutionContext<'_>,
     space: Space,
     lane: usize,
@@ -339,8 +338,8 @@ pub(super) fn outside(
     Trap { lane, reason, kind: TrapKind::Memory }
 }
 
-pub(super) fn prefetch<W: WarpRecorder>(
-    warp: &mut Warp<W>,
+pub(super) fn prefetch(
+    warp: &mut Warp,
     ctx: &mut ExecutionContext<'_>,
     step: &Step,
     mask: u32,
@@ -354,8 +353,8 @@ pub(super) fn prefetch<W: WarpRecorder>(
 
 /// Executes `cp.async`: copies from global to shared memory immediately; bytes that are not read from the
 /// source are 0.
-pub(super) fn copy_async<W: WarpRecorder>(
-    warp: &mut Warp<W>,
+pub(super) fn copy_async(
+    warp: &mut Warp,
     ctx: &mut ExecutionContext<'_>,
     step: &Step,
     mask: u32,

@@ -7,16 +7,9 @@ use super::fragment::Fragment;
 use super::{ExecutionContext, quad_pairs, record, sparse};
 use crate::lanes::{Lanes, WARP};
 use crate::program::Step;
-use crate::recorder::WarpRecorder;
 use crate::warp::Warp;
 
-pub(super) fn mma<W: WarpRecorder>(
-    warp: &mut Warp<W>,
-    ctx: &ExecutionContext<'_>,
-    step: &Step,
-    mask: u32,
-    mma: Mma,
-) {
+pub(super) fn mma(warp: &mut Warp, ctx: &ExecutionContext<'_>, step: &Step, mask: u32, mma: Mma) {
     if mma.parts() > 1 {
         record::product(warp, ctx, step, mma.parts(), mask, true);
     }

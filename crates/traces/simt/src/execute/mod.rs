@@ -46,7 +46,6 @@ use crate::error::TrapKind;
 use crate::global::Global;
 use crate::peers::Peers;
 use crate::program::{Program, Step};
-use crate::recorder::WarpRecorder;
 use crate::warp::{Arrival, State, Warp};
 
 /// State outside the warp that its instructions access.
@@ -98,10 +97,7 @@ pub(crate) enum Event {
 }
 
 /// Executes the next instruction of a runnable warp.
-pub(crate) fn step<W: WarpRecorder>(
-    warp: &mut Warp<W>,
-    ctx: &mut ExecutionContext<'_>,
-) -> Result<Event, Trap> {
+pub(crate) fn step(warp: &mut Warp, ctx: &mut ExecutionContext<'_>) -> Result<Event, Trap> {
     let Some(top) = warp.stack.top() else {
         warp.state = State::Ended;
         return Ok(Event::None);
@@ -134,8 +130,8 @@ pub(crate) fn step<W: WarpRecorder>(
 }
 
 /// Executes an instruction. Lists every operation, so that none is forgotten.
-fn execute<W: WarpRecorder>(
-    warp: &mut Warp<W>,
+fn execute(
+    warp: &mut Warp,
     ctx: &mut ExecutionContext<'_>,
     step: &Step,
     site: Site,
@@ -234,9 +230,9 @@ fn execute<W: WarpRecorder>(
         Op::CopyAsyncCommit => warp.copies.commit(),
         Op::CopyAsyncWait(groups) => {
             let complete = warp.copies.wait(groups.unwrap_or(0));
-            warp.recorder.wait_async(complete);
+            warp.record(|records| records.wait_async_first(complete));
         }
-        Op::Fence => warp.recorder.fence(ctx.pc, mask),
+        Op::Fence => warp.record(|records| records.fence(ctx.pc, mask)),
         Op::Vote(vote) => exchange::vote(warp, step, mask, vote),
         Op::Shuffle(shuffle) => exchange::shuffle(warp, step, mask, shuffle),
         Op::Match { all, ty } => exchange::matching(warp, step, mask, all, ty),

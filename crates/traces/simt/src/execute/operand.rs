@@ -13,11 +13,11 @@ pub(super) trait Operand: Copy {
 
     fn of_register(bits: Self::Bits) -> Self;
     fn to_register(self) -> Self::Bits;
-    fn read_bits<R>(warp: &Warp<R>, source: Source) -> Lanes<Self::Bits>;
-    fn write_bits<R>(warp: &mut Warp<R>, dest: Dest, values: &Lanes<Self::Bits>, mask: u32);
+    fn read_bits(warp: &Warp, source: Source) -> Lanes<Self::Bits>;
+    fn write_bits(warp: &mut Warp, dest: Dest, values: &Lanes<Self::Bits>, mask: u32);
 
     #[inline(always)]
-    fn read<R>(warp: &Warp<R>, source: Source) -> Lanes<Self> {
+    fn read(warp: &Warp, source: Source) -> Lanes<Self> {
         Self::read_bits(warp, source).map(Self::of_register)
     }
 }
@@ -38,12 +38,12 @@ macro_rules! operands {
             }
 
             #[inline(always)]
-            fn read_bits<R>(warp: &Warp<R>, source: Source) -> Lanes<$bits> {
+            fn read_bits(warp: &Warp, source: Source) -> Lanes<$bits> {
                 warp.$read(source)
             }
 
             #[inline(always)]
-            fn write_bits<R>(warp: &mut Warp<R>, dest: Dest, values: &Lanes<$bits>, mask: u32) {
+            fn write_bits(warp: &mut Warp, dest: Dest, values: &Lanes<$bits>, mask: u32) {
                 warp.$write(dest, values, mask);
             }
         }
@@ -70,8 +70,8 @@ operands! { u64, wide, set_wide:
 
 /// Computes d = f(a).
 #[inline(always)]
-pub(super) fn map1<A: Operand, D: Operand, R>(
-    warp: &mut Warp<R>,
+pub(super) fn map1<A: Operand, D: Operand>(
+    warp: &mut Warp,
     step: &Step,
     mask: u32,
     f: impl Fn(A) -> D,
@@ -86,8 +86,8 @@ pub(super) fn map1<A: Operand, D: Operand, R>(
 
 /// Computes d = f(a, b).
 #[inline(always)]
-pub(super) fn map2<A: Operand, B: Operand, D: Operand, R>(
-    warp: &mut Warp<R>,
+pub(super) fn map2<A: Operand, B: Operand, D: Operand>(
+    warp: &mut Warp,
     step: &Step,
     mask: u32,
     f: impl Fn(A, B) -> D,
@@ -103,8 +103,8 @@ pub(super) fn map2<A: Operand, B: Operand, D: Operand, R>(
 
 /// Computes d = f(a, b, c).
 #[inline(always)]
-pub(super) fn map3<A: Operand, B: Operand, C: Operand, D: Operand, R>(
-    warp: &mut Warp<R>,
+pub(super) fn map3<A: Operand, B: Operand, C: Operand, D: Operand>(
+    warp: &mut Warp,
     step: &Step,
     mask: u32,
     f: impl Fn(A, B, C) -> D,
@@ -123,18 +123,14 @@ pub(super) fn map3<A: Operand, B: Operand, C: Operand, D: Operand, R>(
 }
 
 /// Returns the operands of a predicate operation as lane masks.
-pub(super) fn predicates<R>(warp: &Warp<R>, step: &Step) -> [u32; 2] {
+pub(super) fn predicates(warp: &Warp, step: &Step) -> [u32; 2] {
     let of = |at: usize| step.sources.get(at).map_or(0, |&source| warp.predicate_of(source));
     [of(0), of(1)]
 }
 
 /// Returns the lanes in which a comparison holds.
 #[inline(always)]
-pub(super) fn compared<T: Operand, R>(
-    warp: &Warp<R>,
-    step: &Step,
-    f: impl Fn(T, T) -> bool,
-) -> u32 {
+pub(super) fn compared<T: Operand>(warp: &Warp, step: &Step, f: impl Fn(T, T) -> bool) -> u32 {
     let a = T::read_bits(warp, step.sources[0]);
     let b = T::read_bits(warp, step.sources[1]);
     let holds = in_all_lanes(

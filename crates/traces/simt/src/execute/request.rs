@@ -4,11 +4,10 @@ use warpmem_ptx::{Cache, CachePolicy, EvictionPriority, PrimaryLines, Space};
 use warpmem_trace::{CacheOp, Eviction, Kind, L2Policy, MemoryOp, Space as TraceSpace};
 
 use super::ExecutionContext;
-use super::record::with_operands;
+use super::record::with_registers;
 use super::spaces::Group;
 use crate::lanes::{WARP, lanes_of};
 use crate::program::Step;
-use crate::recorder::WarpRecorder;
 use crate::warp::{Place, Warp};
 
 /// Trace address of the first warp's local memory, above device memory; further warps follow.
@@ -18,8 +17,8 @@ const LOCAL_BYTES: u64 = 1 << 14;
 
 /// Records a group of lanes. Kernel parameters are part of the instructions that use them and make no
 /// request.
-pub(super) fn record<W: WarpRecorder>(
-    warp: &mut Warp<W>,
+pub(super) fn record(
+    warp: &mut Warp,
     ctx: &ExecutionContext<'_>,
     step: &Step,
     kind: Kind,
@@ -27,7 +26,7 @@ pub(super) fn record<W: WarpRecorder>(
     width: u64,
     group: &Group,
 ) {
-    if group.space == Space::Param || !W::KEEPS {
+    if group.space == Space::Param || warp.records.is_none() {
         return;
     }
     let mut addresses = [0; WARP];
@@ -47,8 +46,8 @@ pub(super) fn record<W: WarpRecorder>(
         width: width as u32,
         cache_op: cache_op(cache),
     };
-    with_operands(warp, step, |recorder, operands| {
-        recorder.memory(ctx.pc, op, group.lanes, operands, addresses);
+    with_registers(warp, step, |records, registers| {
+        records.memory(ctx.pc, op, group.lanes, registers, addresses);
     });
     if op.space != TraceSpace::Global {
         return;
@@ -58,12 +57,12 @@ pub(super) fn record<W: WarpRecorder>(
     let of_access =
         of_access.zip(addresses.first()).and_then(|(bits, &first)| l2_policy(bits, first));
     if let Some(policy) = of_access.or_else(of_launch) {
-        warp.recorder.with_l2_policy(policy);
+        warp.record(|records| records.with_l2_policy(policy));
     }
 }
 
 /// Returns the policy of the first lane: compilers give all lanes the same one.
-fn policy_bits<W>(warp: &Warp<W>, step: &Step, lanes: u32) -> Option<u64> {
+fn policy_bits(warp: &Warp, step: &Step, lanes: u32) -> Option<u64> {
     Some(warp.wide(step.policy?)[lanes.trailing_zeros() as usize % WARP])
 }
 

@@ -9,8 +9,8 @@ use crate::program::{Source, Step};
 use crate::warp::Warp;
 
 /// Executes `cvta`: a generic address lies in the window of its space.
-pub(super) fn convert_address<R>(
-    warp: &mut Warp<R>,
+pub(super) fn convert_address(
+    warp: &mut Warp,
     step: &Step,
     mask: u32,
     space: Space,
@@ -42,7 +42,7 @@ fn space_of(address: u64) -> Space {
 }
 
 /// Executes `isspacep`.
-pub(super) fn is_space<R>(warp: &mut Warp<R>, step: &Step, mask: u32, space: Space) {
+pub(super) fn is_space(warp: &mut Warp, step: &Step, mask: u32, space: Space) {
     let addresses = warp.wide(step.sources[0]);
     let own = u64::from(warp.place.rank);
     let is = |lane: usize| match (space_of(addresses[lane]), space) {
@@ -68,7 +68,7 @@ pub(super) struct Group {
 }
 
 /// Returns the addresses of the lanes. An offset to a 32-bit register is added in 32 bits.
-pub(super) fn addresses<R>(warp: &Warp<R>, source: Source, offset: i64) -> Lanes<u64> {
+pub(super) fn addresses(warp: &Warp, source: Source, offset: i64) -> Lanes<u64> {
     let bits = match source {
         Source::Narrow(_) => u64::from(u32::MAX),
         _ => u64::MAX,
@@ -79,13 +79,13 @@ pub(super) fn addresses<R>(warp: &Warp<R>, source: Source, offset: i64) -> Lanes
 /// Splits the lanes of `mask` by space: one group unless the addresses are generic. Inlined to avoid copying
 /// the addresses.
 #[inline(always)]
-pub(super) fn groups<R>(
-    warp: &Warp<R>,
+pub(super) fn groups(
+    warp: &Warp,
     source: Source,
     offset: i64,
     space: Space,
     mask: u32,
-) -> impl Iterator<Item = Group> + use<R> {
+) -> impl Iterator<Item = Group> + use<> {
     groups_at(warp.place.rank.into(), addresses(warp, source, offset), space, mask)
 }
 

@@ -9,13 +9,12 @@ use crate::error::TrapKind;
 use crate::global::Global;
 use crate::print;
 use crate::program::{CallPlan, Passed, Step};
-use crate::recorder::WarpRecorder;
 use crate::system::SystemCall;
 use crate::warp::Warp;
 
 /// Calls a system function for each lane, one after the other.
-pub(super) fn call<W: WarpRecorder>(
-    warp: &mut Warp<W>,
+pub(super) fn call(
+    warp: &mut Warp,
     ctx: &mut ExecutionContext<'_>,
     step: &Step,
     lanes: u32,
@@ -54,8 +53,8 @@ pub(super) fn call<W: WarpRecorder>(
 }
 
 /// Executes the call of a lane; returns its result.
-fn one<W: WarpRecorder>(
-    warp: &Warp<W>,
+fn one(
+    warp: &Warp,
     ctx: &mut ExecutionContext<'_>,
     lane: usize,
     call: SystemCall,
@@ -116,8 +115,8 @@ fn one<W: WarpRecorder>(
 }
 
 /// Reads the text at a generic address, up to its zero byte.
-fn text<W: WarpRecorder>(
-    warp: &Warp<W>,
+fn text(
+    warp: &Warp,
     ctx: &mut ExecutionContext<'_>,
     lane: usize,
     address: u64,

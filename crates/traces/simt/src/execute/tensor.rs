@@ -18,7 +18,6 @@ use crate::bounds::MAX_SHARED;
 use crate::lanes::{Lanes, WARP, first_of_alike, lanes_of};
 use crate::peers::offset_of;
 use crate::program::Step;
-use crate::recorder::WarpRecorder;
 use crate::tensor::{MAX_DIMENSIONS, Row, RowPart, TensorElement, TensorMap, pieces};
 use crate::warp::Warp;
 
@@ -41,8 +40,8 @@ struct Operands {
 }
 
 impl Operands {
-    fn of<R>(
-        warp: &Warp<R>,
+    fn of(
+        warp: &Warp,
         step: &Step,
         f: TensorCopy,
         rank: usize,
@@ -94,8 +93,8 @@ fn is_load(f: TensorCopy) -> bool {
 }
 
 /// Executes `cp.async.bulk.tensor`, `cp.reduce.async.bulk.tensor` and `cp.async.bulk.prefetch.tensor`.
-pub(super) fn execute<W: WarpRecorder>(
-    warp: &mut Warp<W>,
+pub(super) fn execute(
+    warp: &mut Warp,
     ctx: &mut ExecutionContext<'_>,
     step: &Step,
     mask: u32,
@@ -111,8 +110,8 @@ pub(super) fn execute<W: WarpRecorder>(
 }
 
 /// Executes the copy of one lane.
-fn one<W: WarpRecorder>(
-    warp: &mut Warp<W>,
+fn one(
+    warp: &mut Warp,
     ctx: &mut ExecutionContext<'_>,
     step: &Step,
     lane: usize,
@@ -150,8 +149,8 @@ fn one<W: WarpRecorder>(
 }
 
 /// Reads the map that a lane names.
-fn map_of<W: WarpRecorder>(
-    warp: &Warp<W>,
+fn map_of(
+    warp: &Warp,
     ctx: &mut ExecutionContext<'_>,
     lane: usize,
     operands: &Operands,
@@ -259,8 +258,8 @@ fn loaded(element: TensorElement, bits: u64) -> u64 {
 }
 
 /// A copy of one lane.
-struct Copy<'a, 'c, W> {
-    warp: &'a mut Warp<W>,
+struct Copy<'a, 'c> {
+    warp: &'a mut Warp,
     ctx: &'a mut ExecutionContext<'c>,
     lane: usize,
     map: &'a TensorMap,
@@ -268,7 +267,7 @@ struct Copy<'a, 'c, W> {
     at: u64,
 }
 
-impl<W: WarpRecorder> Copy<'_, '_, W> {
+impl Copy<'_, '_> {
     fn execute(&mut self, f: TensorCopy, rows: &[Row]) -> Outcome {
         match f {
             TensorCopy::Load | TensorCopy::Multicast => {
@@ -359,8 +358,8 @@ impl<W: WarpRecorder> Copy<'_, '_, W> {
 
 /// Records the part of some rows inside the tensor, one lane of the record per row, as bulk copies. Empty
 /// copies make no request.
-fn record_rows<W: WarpRecorder>(
-    warp: &mut Warp<W>,
+fn record_rows(
+    warp: &mut Warp,
     ctx: &ExecutionContext<'_>,
     step: &Step,
     f: TensorCopy,
@@ -383,15 +382,17 @@ fn record_rows<W: WarpRecorder>(
         let group = Group { space: Space::Global, lanes, addresses };
         record(warp, ctx, step, kind(f), Cache::Global, requests[0].1, &group);
         if let Some(destination) = destination {
-            warp.recorder.copied_to(destination.recorded(ctx));
-            warp.recorder.with_mbarrier(destination.signal());
+            warp.record(|records| {
+                records.copied_to(destination.recorded(ctx));
+                records.with_mbarrier(destination.signal());
+            });
         }
     }
 }
 
 /// Records filled bytes of a box that are not read from memory: the mbarriers count them too.
-fn record_filled<W: WarpRecorder>(
-    warp: &mut Warp<W>,
+fn record_filled(
+    warp: &mut Warp,
     ctx: &ExecutionContext<'_>,
     step: &Step,
     destination: Destination,
@@ -406,7 +407,9 @@ fn record_filled<W: WarpRecorder>(
         }
     }
     record(warp, ctx, step, Kind::Reduction, Cache::Default, mbarrier::BYTES, &group);
-    warp.recorder.with_mbarrier(Mbarrier::Arrive { arrivals: 0, bytes: -(bytes as i32) });
+    warp.record(|records| {
+        records.with_mbarrier(Mbarrier::Arrive { arrivals: 0, bytes: -(bytes as i32) });
+    });
 }
 
 /// Returns addresses and bytes of the pieces of rows, split into as many parts as the trace requires.

@@ -12,7 +12,6 @@ use super::spaces::{Group, addresses, groups};
 use super::{ExecutionContext, Outcome, Trap};
 use crate::lanes::{Lanes, WARP, alike, lanes_of};
 use crate::program::Step;
-use crate::recorder::WarpRecorder;
 use crate::tensor::{TENSOR_MAP_BYTES, WORDS, replace};
 use crate::warp::Warp;
 
@@ -21,8 +20,8 @@ const MAP_ALIGN: u64 = 64;
 const WORD: u64 = 8;
 
 /// Reads the words of the map at an address.
-pub(super) fn read_map<W: WarpRecorder>(
-    warp: &Warp<W>,
+pub(super) fn read_map(
+    warp: &Warp,
     ctx: &mut ExecutionContext<'_>,
     name: &str,
     lane: usize,
@@ -49,8 +48,8 @@ fn check_place(name: &str, lane: usize, address: u64) -> Outcome {
 }
 
 /// Executes `tensormap.replace`, lane by lane.
-pub(super) fn replace_field<W: WarpRecorder>(
-    warp: &mut Warp<W>,
+pub(super) fn replace_field(
+    warp: &mut Warp,
     ctx: &mut ExecutionContext<'_>,
     step: &Step,
     mask: u32,
@@ -68,8 +67,8 @@ pub(super) fn replace_field<W: WarpRecorder>(
     Ok(())
 }
 
-fn replace_one<W: WarpRecorder>(
-    warp: &mut Warp<W>,
+fn replace_one(
+    warp: &mut Warp,
     ctx: &mut ExecutionContext<'_>,
     lane: usize,
     (space, address): (Space, u64),
@@ -120,8 +119,8 @@ fn accesses_of(field: TensorMapField) -> Accesses {
     Accesses { shared_word, own, integers }
 }
 
-fn record_replacement<W: WarpRecorder>(
-    warp: &mut Warp<W>,
+fn record_replacement(
+    warp: &mut Warp,
     ctx: &ExecutionContext<'_>,
     step: &Step,
     field: TensorMapField,
@@ -136,8 +135,8 @@ fn record_replacement<W: WarpRecorder>(
 }
 
 /// Records an access to a part of the maps: offset and bytes.
-fn record_part<W: WarpRecorder>(
-    warp: &mut Warp<W>,
+fn record_part(
+    warp: &mut Warp,
     ctx: &ExecutionContext<'_>,
     step: &Step,
     kind: Kind,
@@ -152,8 +151,8 @@ fn record_part<W: WarpRecorder>(
 
 /// Executes `tensormap.cp_fenceproxy`: the lanes copy a map together, a 4-byte word each. ptxas emits a load
 /// from shared memory, an atomic exchange, and a branch around them for warps that do not execute it.
-pub(super) fn publish<W: WarpRecorder>(
-    warp: &mut Warp<W>,
+pub(super) fn publish(
+    warp: &mut Warp,
     ctx: &mut ExecutionContext<'_>,
     step: &Step,
     mask: u32,
@@ -191,13 +190,7 @@ fn check_warp(name: &str, mask: u32, to: &Lanes<u64>, from: &Lanes<u64>) -> Outc
     }
 }
 
-fn record_copy<W: WarpRecorder>(
-    warp: &mut Warp<W>,
-    ctx: &ExecutionContext<'_>,
-    step: &Step,
-    to: u64,
-    from: u64,
-) {
+fn record_copy(warp: &mut Warp, ctx: &ExecutionContext<'_>, step: &Step, to: u64, from: u64) {
     const WIDTH: u64 = (TENSOR_MAP_BYTES / WARP) as u64;
     /// Lane number and two addresses.
     const INTEGERS: u32 = 4;

@@ -4,13 +4,12 @@ use warpmem_ptx::{TextureShape, Type};
 use warpmem_trace::{CacheOp, Kind, MemoryOp, Space};
 
 use super::operand::Operand;
-use super::record::with_operands;
+use super::record::with_registers;
 use super::{ExecutionContext, Outcome, Trap};
 use crate::global::Global;
 use crate::lanes::{Lanes, WARP, lanes_of};
 use crate::memory::DeviceMemory;
 use crate::program::{Source, Step};
-use crate::recorder::WarpRecorder;
 use crate::texture::{Coordinate, MAX_BYTES, Pick, Texture};
 use crate::warp::Warp;
 
@@ -18,8 +17,8 @@ use crate::warp::Warp;
 type Picks = [Option<Pick>; 4];
 
 /// Executes `tex.1d` and `tex.2d`: one request for each texture that lanes name.
-pub(super) fn fetch<W: WarpRecorder>(
-    warp: &mut Warp<W>,
+pub(super) fn fetch(
+    warp: &mut Warp,
     ctx: &mut ExecutionContext<'_>,
     step: &Step,
     mask: u32,
@@ -64,8 +63,8 @@ fn texture_of(memory: &DeviceMemory, operand: u64) -> Result<Texture, String> {
     })
 }
 
-fn fetch_from<W: WarpRecorder>(
-    warp: &mut Warp<W>,
+fn fetch_from(
+    warp: &mut Warp,
     ctx: &mut ExecutionContext<'_>,
     step: &Step,
     lanes: u32,
@@ -88,7 +87,7 @@ fn fetch_from<W: WarpRecorder>(
 }
 
 /// Reads the coordinates of one axis.
-fn axis<R>(warp: &Warp<R>, source: Source, ty: Type) -> Lanes<Coordinate> {
+fn axis(warp: &Warp, source: Source, ty: Type) -> Lanes<Coordinate> {
     match ty {
         Type::F32 => f32::read(warp, source).map(Coordinate::Float),
         _ => i32::read(warp, source).map(Coordinate::Texel),
@@ -118,8 +117,8 @@ fn texel(global: &mut Global<'_>, address: u64, bytes: u64) -> Option<[u8; MAX_B
 
 /// Records one memory instruction with the address of each lane's first texel: hardware fetches the two or
 /// four texels of linear filtering in one request. Lanes outside the texture request nothing.
-fn record<W: WarpRecorder>(
-    warp: &mut Warp<W>,
+fn record(
+    warp: &mut Warp,
     ctx: &ExecutionContext<'_>,
     step: &Step,
     lanes: u32,
@@ -139,7 +138,7 @@ fn record<W: WarpRecorder>(
         width: texture.format.bytes() as u32,
         cache_op: CacheOp::Default,
     };
-    with_operands(warp, step, |recorder, operands| {
-        recorder.memory(ctx.pc, op, mask, operands, &addresses[..count]);
+    with_registers(warp, step, |records, registers| {
+        records.memory(ctx.pc, op, mask, registers, &addresses[..count]);
     });
 }

@@ -7,7 +7,7 @@ use crate::program::Step;
 use crate::warp::Warp;
 
 /// Executes `vadd` and similar.
-pub(super) fn scalar<R>(warp: &mut Warp<R>, step: &Step, mask: u32, video: Video) {
+pub(super) fn scalar(warp: &mut Warp, step: &Step, mask: u32, video: Video) {
     let [a, b, c] = sources(warp, step);
     let d: Lanes<u32> = std::array::from_fn(|lane| {
         let value = computed(video.f, extracted(a[lane], video.a), extracted(b[lane], video.b));
@@ -18,7 +18,7 @@ pub(super) fn scalar<R>(warp: &mut Warp<R>, step: &Step, mask: u32, video: Video
 }
 
 /// Executes `vmad`.
-pub(super) fn multiply_add<R>(warp: &mut Warp<R>, step: &Step, mask: u32, video: VideoMultiplyAdd) {
+pub(super) fn multiply_add(warp: &mut Warp, step: &Step, mask: u32, video: VideoMultiplyAdd) {
     let VideoMultiplyAdd { negates_product, negates_c, plus_one, .. } = video;
     let signed = video.a.signed || video.b.signed || negates_product || negates_c;
     let whole = VideoPart { signed, at: 0, bits: 32 };
@@ -35,7 +35,7 @@ pub(super) fn multiply_add<R>(warp: &mut Warp<R>, step: &Step, mask: u32, video:
 }
 
 /// Executes `vadd2`, `vadd4` and similar.
-pub(super) fn vector<R>(warp: &mut Warp<R>, step: &Step, mask: u32, video: VideoVector) {
+pub(super) fn vector(warp: &mut Warp, step: &Step, mask: u32, video: VideoVector) {
     let [a, b, c] = sources(warp, step);
     let d: Lanes<u32> = std::array::from_fn(|lane| combined(video, a[lane], b[lane], c[lane]));
     warp.set_narrow(step.dests[0], &d, mask);
@@ -61,7 +61,7 @@ fn combined(video: VideoVector, a: u32, b: u32, c: u32) -> u32 {
 }
 
 /// Returns the three sources; 0 for an absent one.
-fn sources<R>(warp: &Warp<R>, step: &Step) -> [Lanes<u32>; 3] {
+fn sources(warp: &Warp, step: &Step) -> [Lanes<u32>; 3] {
     [0, 1, 2].map(|at| step.sources.get(at).map_or([0; WARP], |&source| warp.narrow(source)))
 }
 

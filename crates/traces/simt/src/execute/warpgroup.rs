@@ -18,7 +18,6 @@ use super::{Event, ExecutionContext, Outcome, Trap, record};
 use crate::error::TrapKind;
 use crate::lanes::{Lanes, WARP};
 use crate::program::{Source, Step};
-use crate::recorder::WarpRecorder;
 use crate::warp::Warp;
 
 /// Warps of a warpgroup.
@@ -27,8 +26,8 @@ const WARPS: usize = 4;
 const ROWS: usize = 16;
 
 /// Executes the operations that do not wait.
-pub(super) fn execute<W: WarpRecorder>(
-    warp: &mut Warp<W>,
+pub(super) fn execute(
+    warp: &mut Warp,
     ctx: &mut ExecutionContext<'_>,
     step: &Step,
     mask: u32,
@@ -50,8 +49,8 @@ pub(super) fn execute<W: WarpRecorder>(
 
 /// Executes `wgmma.wait_group`: repeats the instruction while more than `pending` of the warp's committed
 /// groups are uncommitted in another warp of the warpgroup.
-pub(super) fn wait<W: WarpRecorder>(
-    warp: &mut Warp<W>,
+pub(super) fn wait(
+    warp: &mut Warp,
     ctx: &mut ExecutionContext<'_>,
     step: &Step,
     Site { pc, mask, .. }: Site,
@@ -74,12 +73,12 @@ pub(super) fn wait<W: WarpRecorder>(
     Ok(Event::None)
 }
 
-fn group_of<R>(warp: &Warp<R>) -> usize {
+fn group_of(warp: &Warp) -> usize {
     warp.place.warp_in_cta as usize / WARPS
 }
 
 /// Refuses an instruction that not all threads of a warpgroup can execute.
-fn check_group<R>(warp: &Warp<R>, ctx: &ExecutionContext<'_>, mask: u32) -> Outcome {
+fn check_group(warp: &Warp, ctx: &ExecutionContext<'_>, mask: u32) -> Outcome {
     let warps = ctx.committed.len() - WARPS * group_of(warp);
     let reason = match (warps.min(WARPS), mask) {
         (WARPS, u32::MAX) => return Ok(()),
@@ -89,8 +88,8 @@ fn check_group<R>(warp: &Warp<R>, ctx: &ExecutionContext<'_>, mask: u32) -> Outc
     Err(Trap::new(mask.trailing_zeros() as usize % WARP, reason))
 }
 
-fn multiply<W: WarpRecorder>(
-    warp: &mut Warp<W>,
+fn multiply(
+    warp: &mut Warp,
     ctx: &mut ExecutionContext<'_>,
     step: &Step,
     product: GroupProduct,
@@ -136,7 +135,7 @@ impl Sources<'_> {
     }
 
     /// Returns whether D is added.
-    fn adds_to<R>(&self, warp: &Warp<R>) -> Result<bool, Trap> {
+    fn adds_to(&self, warp: &Warp) -> Result<bool, Trap> {
         match warp.predicate_of(self.scale_of_d) {
             0 => Ok(false),
             u32::MAX => Ok(true),
@@ -149,7 +148,7 @@ impl Sources<'_> {
 }
 
 /// Reads a warp's rows of A from its registers.
-fn of_registers<R>(warp: &Warp<R>, sources: &[Source], factor: Factor, k: usize) -> Vec<f64> {
+fn of_registers(warp: &Warp, sources: &[Source], factor: Factor, k: usize) -> Vec<f64> {
     let registers: Vec<Lanes<u64>> = sources.iter().map(|&source| warp.wide(source)).collect();
     let fragment = Fragment::of_a(ROWS, k, factor.element.bits());
     let mut matrix = fragment.values(&registers, factor.element);
@@ -160,8 +159,8 @@ fn of_registers<R>(warp: &Warp<R>, sources: &[Source], factor: Factor, k: usize)
 }
 
 /// Reads rows of A or columns of B from shared memory.
-fn of_shared<R>(
-    warp: &Warp<R>,
+fn of_shared(
+    warp: &Warp,
     ctx: &ExecutionContext<'_>,
     source: Source,
     factor: Factor,
@@ -182,7 +181,7 @@ fn of_shared<R>(
 }
 
 /// Reads D from the registers, by rows.
-fn sums_of<R>(warp: &Warp<R>, sources: &[Source], ty: Type, n: usize) -> Vec<f64> {
+fn sums_of(warp: &Warp, sources: &[Source], ty: Type, n: usize) -> Vec<f64> {
     let registers: Vec<Lanes<u64>> = sources.iter().map(|&source| warp.wide(source)).collect();
     let mut sums = vec![0.0; ROWS * n];
     let fragment = Fragment::of_c(ROWS, n);
@@ -217,7 +216,7 @@ fn add_products(sums: &mut [f64], a: &[f64], b: &[f64], k: usize, n: usize) {
     );
 }
 
-fn write<R>(warp: &mut Warp<R>, step: &Step, product: GroupProduct, sums: &[f64]) {
+fn write(warp: &mut Warp, step: &Step, product: GroupProduct, sums: &[f64]) {
     let n = usize::from(product.n);
     let mut d = vec![[0u64; WARP]; step.dests.len()];
     let fragment = Fragment::of_c(ROWS, n);

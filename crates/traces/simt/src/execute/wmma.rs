@@ -26,7 +26,6 @@ use super::spaces::{Group, addresses, groups_at};
 use super::{ExecutionContext, Outcome};
 use crate::lanes::{Lanes, WARP};
 use crate::program::Step;
-use crate::recorder::WarpRecorder;
 use crate::warp::Warp;
 
 /// Access pattern of an instruction.
@@ -113,8 +112,8 @@ const ROWS: usize = 8;
 /// Bytes per row.
 const ROW_BYTES: u64 = 16;
 
-pub(super) fn load<W: WarpRecorder>(
-    warp: &mut Warp<W>,
+pub(super) fn load(
+    warp: &mut Warp,
     ctx: &mut ExecutionContext<'_>,
     step: &Step,
     mask: u32,
@@ -128,7 +127,7 @@ pub(super) fn load<W: WarpRecorder>(
     for firsts in firsts.chunks(plan.together) {
         let places: Vec<Lanes<u64>> =
             firsts.iter().map(|&at| plan.addresses(at, &base, &strides)).collect();
-        let part = W::KEEPS.then(|| part_of(step, &plan, firsts));
+        let part = warp.records.is_some().then(|| part_of(step, &plan, firsts));
         let part = part.as_ref().unwrap_or(step);
         if plan.together > 1 {
             let rows = rows_of(&places, mask);
@@ -156,8 +155,8 @@ pub(super) fn load<W: WarpRecorder>(
 }
 
 /// Writes the data of an access into the registers.
-fn gather<W: WarpRecorder>(
-    warp: &Warp<W>,
+fn gather(
+    warp: &Warp,
     ctx: &mut ExecutionContext<'_>,
     plan: &Plan,
     first: usize,
@@ -177,8 +176,8 @@ fn gather<W: WarpRecorder>(
     Ok(())
 }
 
-pub(super) fn store<W: WarpRecorder>(
-    warp: &mut Warp<W>,
+pub(super) fn store(
+    warp: &mut Warp,
     ctx: &mut ExecutionContext<'_>,
     step: &Step,
     mask: u32,

@@ -8,8 +8,8 @@ use crate::warp::{Frame, Warp};
 pub(super) type LaneWords = Vec<(usize, u64)>;
 
 /// Reads the words of an argument: for each word, the lanes and their values.
-pub(super) fn words_of<R>(
-    warp: &Warp<R>,
+pub(super) fn words_of(
+    warp: &Warp,
     step: &Step,
     frame: &Frame,
     passed: Passed,
@@ -33,8 +33,8 @@ pub(super) fn words_of<R>(
 }
 
 /// Writes the words read by [`words_of`] to a slot of a frame.
-pub(super) fn write_words<R>(
-    warp: &mut Warp<R>,
+pub(super) fn write_words(
+    warp: &mut Warp,
     frame: &Frame,
     slot: FrameSlot,
     values: &[(usize, u64)],

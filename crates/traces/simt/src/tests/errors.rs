@@ -1,7 +1,7 @@
 //! Illegal actions of kernels, and launches that do not match their kernel.
 
 use super::{Machine, kernel};
-use crate::{DeviceMemory, Image, Launch, LaunchError, Limits, NoRecorder, Params, Run};
+use crate::{DeviceMemory, Image, Launch, LaunchError, Limits, Params, Run};
 
 fn failure(code: &str, grid: u32, block: u32) -> String {
     Machine::new(64).run(&kernel(code), grid, block).unwrap_err().to_string()
@@ -110,7 +110,7 @@ fn outcome(code: &str) -> Result<(), String> {
     let image = image.map_err(|error| error.to_string())?;
     let launch = Launch { kernel: "k".into(), grid: [1; 3], block: [1; 3], ..Launch::default() };
     let run = Run::new(&image, &launch).map_err(|error| error.to_string())?;
-    let done = run.execute(&mut memory, &mut NoRecorder, Limits::default(), &());
+    let done = run.execute(&mut memory, None, Limits::default(), &());
     done.map(drop).map_err(|error| error.to_string())
 }
 
@@ -165,6 +165,6 @@ fn a_run_can_be_stopped() {
     let image = Image::load(module, &mut machine.memory).unwrap();
     let launch = machine.launch(10, 32);
     let run = Run::new(&image, &launch).unwrap();
-    let outcome = run.execute(&mut machine.memory, &mut NoRecorder, Limits::default(), &Stop);
+    let outcome = run.execute(&mut machine.memory, None, Limits::default(), &Stop);
     assert!(matches!(outcome, Err(LaunchError::Cancelled)));
 }

@@ -1,69 +1,96 @@
-//! Simplified view of the records of a launch.
+//! The instructions of a warp with the names of their registers, which the trace does not keep.
+
+use std::ops::{Deref, DerefMut};
 
 use warpmem_trace::{
-    Barrier, CacheOp, Kind, L2Policy, Mbarrier, MemoryOp, OpClass, Reg, Space, TraceError,
+    CtaBuilder, Dictionary, KernelInfo, MemoryOp, OpClass, Reg, Registers, TraceError, TraceSink,
+    WarpAssembler as Assembler,
 };
 
-use crate::{Image, Launch, Limits, Operands, Recorder, Run, WarpRecorder};
+use crate::{Image, Launch, Limits, Run, TraceRecorder};
 
 use super::Machine;
 
 /// An instruction of a warp.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Event {
-    /// Class, count, destination register of each instruction, and source registers.
-    Compute(OpClass, u32, Vec<u16>, Vec<u16>),
-    /// Kind, space, bytes per lane, mask, addresses.
-    Memory(Kind, Space, u32, u32, Vec<u64>),
+    /// Class, destination registers, and source registers.
+    Compute(OpClass, Vec<u16>, Vec<u16>),
+    /// Operation, mask, addresses.
+    Memory(MemoryOp, u32, Vec<u64>),
 }
 
-/// Keeps the compute and memory instructions of the first warp.
+/// Assembler that also lists the compute and memory instructions of its warps.
 #[derive(Default)]
-struct FirstWarp(Vec<Event>);
-
-impl WarpRecorder for Vec<Event> {
-    fn compute(&mut self, class: OpClass, count: u32, _: u32, operands: Operands<'_>) {
-        let numbers = |registers: &[Reg]| registers.iter().map(|register| register.0).collect();
-        let [writes, reads] = [operands.writes, operands.reads].map(numbers);
-        self.push(Event::Compute(class, count, writes, reads));
-    }
-
-    fn memory(&mut self, _: u64, op: MemoryOp, mask: u32, _: Operands<'_>, addresses: &[u64]) {
-        assert_eq!(op.cache_op, CacheOp::Default);
-        self.push(Event::Memory(op.kind, op.space, op.width, mask, addresses.to_vec()));
-    }
-
-    fn barrier(&mut self, _: u64, _: Barrier, _: u32) {}
-    fn barrier_arrive(&mut self, _: u64, _: Barrier, _: u32) {}
-    fn fence(&mut self, _: u64, _: u32) {}
-    fn cluster_arrive(&mut self, _: u64, _: u32) {}
-    fn cluster_wait(&mut self, _: u64, _: u32) {}
-    fn copied_to(&mut self, _: u16) {}
-    fn exit(&mut self, _: u64, _: u32) {}
-    fn wait_async(&mut self, _: usize) {}
-    fn with_mbarrier(&mut self, _: Mbarrier) {}
-    fn with_l2_policy(&mut self, _: L2Policy) {}
+pub struct WarpAssembler {
+    assembler: Assembler,
+    events: Vec<Event>,
 }
 
-impl Recorder for FirstWarp {
-    type Warp = Vec<Event>;
-
-    fn begin_warp(&mut self) -> Vec<Event> {
-        Vec::new()
+impl WarpAssembler {
+    pub fn compute(&mut self, class: OpClass, mask: u32, registers: Registers<'_>) {
+        let numbers = |registers: &[Reg]| registers.iter().map(|register| register.0).collect();
+        let [writes, reads] = [registers.dests, registers.srcs].map(numbers);
+        self.events.push(Event::Compute(class, writes, reads));
+        self.assembler.compute(class, mask, registers);
     }
 
-    fn end_cta(&mut self, _: u64, _: [u32; 3], warps: Vec<Vec<Event>>) -> Result<(), TraceError> {
-        self.0 = warps.into_iter().next().unwrap_or_default();
+    pub fn memory(
+        &mut self,
+        pc: u64,
+        op: MemoryOp,
+        mask: u32,
+        registers: Registers<'_>,
+        addresses: &[u64],
+    ) {
+        self.events.push(Event::Memory(op, mask, addresses.to_vec()));
+        self.assembler.memory(pc, op, mask, registers, addresses);
+    }
+}
+
+impl Deref for WarpAssembler {
+    type Target = Assembler;
+
+    fn deref(&self) -> &Assembler {
+        &self.assembler
+    }
+}
+
+impl DerefMut for WarpAssembler {
+    fn deref_mut(&mut self) -> &mut Assembler {
+        &mut self.assembler
+    }
+}
+
+/// Discards all records.
+#[derive(Default)]
+struct Nowhere(Dictionary);
+
+impl TraceSink for Nowhere {
+    fn begin_kernel(&mut self, _: KernelInfo) -> Result<(), TraceError> {
+        Ok(())
+    }
+
+    fn dictionary(&mut self) -> &mut Dictionary {
+        &mut self.0
+    }
+
+    fn cta(&mut self, _: &CtaBuilder) -> Result<(), TraceError> {
+        Ok(())
+    }
+
+    fn end_kernel(&mut self) -> Result<(), TraceError> {
         Ok(())
     }
 }
 
-/// Returns the instructions of the first warp in a launch's last CTA.
+/// Returns the instructions of the first warp in a launch of one CTA.
 pub fn of_first_warp(machine: &mut Machine, text: &str, launch: &Launch) -> Vec<Event> {
     let module = warpmem_ptx::parse(text).unwrap();
     let image = Image::load(module, &mut machine.memory).unwrap();
-    let mut recorder = FirstWarp::default();
+    let mut sink = Nowhere::default();
+    let mut recorder = TraceRecorder::begin(&mut sink, KernelInfo::default()).unwrap();
     let run = Run::new(&image, launch).unwrap();
-    run.execute(&mut machine.memory, &mut recorder, Limits::default(), &()).unwrap();
-    recorder.0
+    run.execute(&mut machine.memory, Some(&mut recorder), Limits::default(), &()).unwrap();
+    std::mem::take(&mut recorder.spare[0].events)
 }

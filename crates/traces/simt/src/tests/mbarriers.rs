@@ -2,7 +2,7 @@
 
 use super::coverage::tests;
 use super::{Machine, kernel, result, tids};
-use crate::{Image, Limits, NoRecorder, Run};
+use crate::{Image, Limits, Run};
 
 tests!(
     a_consumer_takes_what_a_producer_makes_round_after_round,
@@ -157,7 +157,7 @@ fn endless_waits_stop_at_the_limit_with_their_position() {
     let launch = machine.launch(1, 64);
     let run = Run::new(&image, &launch).unwrap();
     let limits = Limits { instructions: 100_000, ..Limits::default() };
-    let outcome = run.execute(&mut machine.memory, &mut NoRecorder, limits, &());
+    let outcome = run.execute(&mut machine.memory, None, limits, &());
     let error = outcome.unwrap_err().to_string();
     assert!(
         error.contains("100000 warp instructions, the limit; CTA (0, 0, 0) warp 0 is at PC"),

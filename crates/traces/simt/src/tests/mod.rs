@@ -8,7 +8,7 @@ mod clusters;
 mod control;
 mod coverage;
 mod errors;
-mod events;
+pub(crate) mod events;
 mod forms;
 mod instructions;
 mod isa;
@@ -32,10 +32,7 @@ mod wide_numbers;
 use warpmem_trace::{KernelInfo, Provenance, TraceWriter, WriterOptions};
 
 use self::coverage::{BEGIN, END, note_all};
-use crate::{
-    Counts, DeviceMemory, Image, Launch, LaunchError, Limits, NoRecorder, Params, Run,
-    TraceRecorder,
-};
+use crate::{Counts, DeviceMemory, Image, Launch, LaunchError, Limits, Params, Run, TraceRecorder};
 
 /// Wraps code into a kernel `k(.u64 a, .u64 b, .u64 c, .u32 n)` that declares registers and sets %r0 to
 /// %tid.x and %rd1 to %rd3 to the addresses, each advanced by 8 bytes per thread.
@@ -111,7 +108,7 @@ impl Machine {
         let image = Image::load(module, &mut self.memory)?;
         let launch = self.launch(grid, block);
         let limits = Limits { instructions: 10_000_000, ..Limits::default() };
-        Run::new(&image, &launch)?.execute(&mut self.memory, &mut NoRecorder, limits, &())
+        Run::new(&image, &launch)?.execute(&mut self.memory, None, limits, &())
     }
 }
 
@@ -142,7 +139,7 @@ pub(super) fn recorded_module(
     let cluster = run.cluster();
     let info = KernelInfo { name, grid, block, cluster, ..KernelInfo::default() };
     let mut recorder = TraceRecorder::begin(&mut writer, info)?;
-    let counts = run.execute(&mut machine.memory, &mut recorder, limits, &())?;
+    let counts = run.execute(&mut machine.memory, Some(&mut recorder), limits, &())?;
     recorder.end()?;
     writer.finish()?;
     Ok((counts, std::fs::read(path).unwrap()))

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 
 use super::{Machine, kernel_with};
-use crate::{Image, Limits, NoRecorder, Progress, Run};
+use crate::{Image, Limits, Progress, Run};
 
 const DECLARATIONS: &str = "
     .extern .func (.param .b32 count) vprintf(.param .b64 format, .param .b64 arguments);
@@ -49,7 +49,7 @@ fn printed(threads: usize) -> (String, Vec<u64>) {
     let (launch, printed) = (machine.launch(2, 2), Printed::default());
     let limits = Limits { threads, ..Limits::default() };
     let run = Run::new(&image, &launch).unwrap();
-    run.execute(&mut machine.memory, &mut NoRecorder, limits, &printed).unwrap();
+    run.execute(&mut machine.memory, None, limits, &printed).unwrap();
     (printed.0.into_inner(), machine.get(2))
 }
 

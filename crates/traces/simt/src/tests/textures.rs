@@ -6,7 +6,7 @@ use half::f16;
 
 use super::{Machine, kernel, kernel_with};
 use crate::{
-    AddressMode, Filter, Image, Limits, NoRecorder, ReadMode, Run, TexelFormat, TexelKind, Texture,
+    AddressMode, Filter, Image, Limits, ReadMode, Run, TexelFormat, TexelKind, Texture,
     TextureError,
 };
 
@@ -326,9 +326,8 @@ pub(super) fn a_texture_reference_stands_for_the_texture_it_is_bound_to() {
     let image = Image::load(module, &mut machine.memory).unwrap();
     let launch = machine.launch(1, 7);
     let run = Run::new(&image, &launch).unwrap();
-    let execute = |machine: &mut Machine| {
-        run.execute(&mut machine.memory, &mut NoRecorder, Limits::default(), &())
-    };
+    let execute =
+        |machine: &mut Machine| run.execute(&mut machine.memory, None, Limits::default(), &());
     let error = execute(machine).unwrap_err().to_string();
     assert!(error.contains("is not bound to a texture at PC"), "{error}");
     image.bind("picture", &mut machine.memory, *handle).unwrap();

@@ -121,7 +121,7 @@ fn ctas_of_a_cooperative_launch_wait_for_each_other() {
     let launch = crate::Launch { workspace, ..machine.launch(64, 1) };
     let run = crate::Run::new(&image, &launch).unwrap();
     let limits = crate::Limits::default();
-    let counts = run.execute(&mut machine.memory, &mut crate::NoRecorder, limits, &()).unwrap();
+    let counts = run.execute(&mut machine.memory, None, limits, &()).unwrap();
     assert_eq!(machine.get(2)[0], 64);
     // A quantum is 64 instructions, far less than the first quantum of other CTAs, 65,536.
     assert!(counts.warp_instructions < 64 * 2_000, "{counts:?}");
@@ -166,7 +166,6 @@ fn dynamic_shared_memory_follows_the_variables() {
     let launch = crate::Launch { dynamic_shared: 256, ..machine.launch(1, 32) };
     let run = crate::Run::new(&image, &launch).unwrap();
     assert_eq!(run.shared_bytes(), 4096 + 256);
-    run.execute(&mut machine.memory, &mut crate::NoRecorder, crate::Limits::default(), &())
-        .unwrap();
+    run.execute(&mut machine.memory, None, crate::Limits::default(), &()).unwrap();
     assert!(machine.get(2).iter().all(|&v| v == 4096 + 256));
 }

@@ -10,7 +10,7 @@ mod transfers;
 
 use super::coverage::{Test, note_all};
 use super::{Machine, kernel};
-use crate::{Image, Launch, LaunchError, Limits, NoRecorder, Run};
+use crate::{Image, Launch, LaunchError, Limits, Run};
 
 pub(super) const TESTS: [&[Test]; 3] = [accesses::TESTS, barrier::TESTS, transfers::TESTS];
 
@@ -51,7 +51,7 @@ fn run_module(machine: &mut Machine, text: &str, launch: &Launch) -> Result<(), 
     let module = warpmem_ptx::parse(text).unwrap_or_else(|error| panic!("{error}"));
     let image = Image::load(module, &mut machine.memory)?;
     let limits = Limits { instructions: 1_000_000, ..Limits::default() };
-    Run::new(&image, launch)?.execute(&mut machine.memory, &mut NoRecorder, limits, &()).map(drop)
+    Run::new(&image, launch)?.execute(&mut machine.memory, None, limits, &()).map(drop)
 }
 
 /// Returns the third array after two clusters of four CTAs of 32 threads.

@@ -113,7 +113,7 @@ fn products_are_recorded_by_part() {
     let launch = machine.launch(1, 32);
     let events = of_first_warp(&mut machine, &kernel(&code), &launch);
     let tensor = events.into_iter().filter_map(|event| match event {
-        Event::Compute(OpClass::Tensor, 1, writes, reads) => Some((writes.len(), reads.len())),
+        Event::Compute(OpClass::Tensor, writes, reads) => Some((writes.len(), reads.len())),
         _ => None,
     });
     assert_eq!(tensor.collect::<Vec<_>>(), [(4, 16), (4, 16), (2, 4)]);

@@ -5,7 +5,7 @@ use warpmem_ptx::Type;
 use super::{Tensor, boxed_kernel, bytes, bytes_of, each_word, load, loaded, machine, put_map};
 use crate::tests::coverage::tests;
 use crate::tests::kernel;
-use crate::{Fill, Image, Launch, Limits, NoRecorder, Params, Run, TensorElement};
+use crate::{Fill, Image, Launch, Limits, Params, Run, TensorElement};
 
 tests!(
     a_box_is_read_at_its_coordinates,
@@ -205,7 +205,7 @@ fn a_map_may_be_a_parameter_of_the_kernel() {
     // The map of another array.
     put_map(&mut machine, 0, &tensor, 2);
     let run = Run::new(&image, &launch).unwrap();
-    run.execute(&mut machine.memory, &mut NoRecorder, Limits::default(), &()).unwrap();
+    run.execute(&mut machine.memory, None, Limits::default(), &()).unwrap();
     assert_eq!(u32s(&bytes(&machine, 2))[..8], [13, 14, 15, 16, 23, 24, 25, 26]);
 }
 

@@ -9,11 +9,11 @@ use crate::tests::events::{Event, of_first_warp};
 /// An instruction: class, destination registers, source registers.
 type Compute = (OpClass, Vec<u16>, Vec<u16>);
 
-/// Returns single instructions, without those of memory.
-fn computes(event: Event) -> Vec<Compute> {
+/// Returns an instruction, unless it accesses memory.
+fn compute(event: Event) -> Option<Compute> {
     match event {
-        Event::Compute(class, count, writes, reads) => vec![(class, writes, reads); count as usize],
-        Event::Memory(..) => Vec::new(),
+        Event::Compute(class, writes, reads) => Some((class, writes, reads)),
+        Event::Memory(..) => None,
     }
 }
 
@@ -22,7 +22,7 @@ fn recorded(product: &Product, text: &str) -> (Vec<Compute>, usize) {
     let mut machine = product.machine(&product.shared());
     let launch = machine.launch(1, THREADS as u32);
     let events = of_first_warp(&mut machine, text, &launch);
-    let all: Vec<Compute> = events.into_iter().flat_map(computes).collect();
+    let all: Vec<Compute> = events.into_iter().filter_map(compute).collect();
     let is_tensor = |compute: &Compute| compute.0 == OpClass::Tensor;
     let first = all.iter().position(is_tensor).unwrap();
     let last = all.iter().rposition(is_tensor).unwrap();

@@ -103,7 +103,7 @@ impl Device {
         let mut recorder = TraceRecorder::begin(&mut writer, info.clone()).unwrap();
         // Generators run each warp until its next barrier before the next warp starts.
         let limits = Limits { warp_quantum: u32::MAX, ..Limits::default() };
-        run.execute(&mut self.memory, &mut recorder, limits, &()).unwrap();
+        run.execute(&mut self.memory, Some(&mut recorder), limits, &()).unwrap();
         recorder.end().unwrap();
         writer.finish().unwrap();
     }
