@@ -1,6 +1,7 @@
 //! The program from end to end.
 
 mod approximate;
+mod architecture;
 mod bad_input;
 mod capture;
 mod classify;

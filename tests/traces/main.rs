@@ -1,0 +1,6 @@
+//! Traces: those in the repository, and Accel-Sim's, read and written.
+
+mod captured_traces;
+mod export_accel_sim;
+mod import_accel_sim;
+mod sample_traces;
