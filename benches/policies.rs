@@ -26,7 +26,7 @@ const TARGET: f64 = 1.20;
 const ROUNDS: usize = 5;
 
 /// A slot: its name, its policies and its field in a machine.
-struct Slot {
+struct PolicySlot {
     name: &'static str,
     policies: Vec<&'static str>,
     of: fn(&mut Policies) -> &mut String,
@@ -34,7 +34,7 @@ struct Slot {
 
 macro_rules! slot {
     ($registry:ident, $field:ident) => {
-        Slot {
+        PolicySlot {
             name: stringify!($field),
             policies: $registry.names().collect(),
             of: |policies| &mut policies.$field,
@@ -42,7 +42,7 @@ macro_rules! slot {
     };
 }
 
-fn slots() -> [Slot; 8] {
+fn slots() -> [PolicySlot; 8] {
     [
         slot!(SCHEDULERS, dram_scheduler),
         slot!(WARP_SCHEDULERS, warp_scheduler),
@@ -71,7 +71,7 @@ fn main() {
         "{:16} {:30} {:>8} {:>8} {:>8} {:>10} {:>7}",
         "slot", "policy", "time", "worst", "cycles", "time/cycle", "target"
     );
-    let named = |slot: &Slot| arguments.iter().any(|argument| argument == slot.name);
+    let named = |slot: &PolicySlot| arguments.iter().any(|argument| argument == slot.name);
     let all = !slots().iter().any(named);
     for slot in slots().iter().filter(|slot| all || named(slot)) {
         slot.measure(&machine, &traces);
@@ -92,7 +92,7 @@ fn traces(arguments: &[String]) -> Vec<Trace> {
     paths.iter().map(|path| Trace::open(path).expect("a trace")).collect()
 }
 
-impl Slot {
+impl PolicySlot {
     fn measure(&self, machine: &Machine, traces: &[Trace]) {
         let default = (self.of)(&mut machine.policy.clone()).clone();
         for policy in &self.policies {

@@ -22,7 +22,7 @@ pub mod dram {
         BankSet, BankView, ChannelView, Event, Family, Queue, QueueView, Queued, Ready, RowView,
         Scheduler, SchedulerContext, Shared, SharingFamily, Slot, Traits,
     };
-    pub use warpmem_dram::{CommandKind, Dram, Request, order_of_service};
+    pub use warpmem_dram::{CommandKind, Dram, DramRequest, order_of_service};
     pub use warpmem_sim::{BankId, DramCycle, Needs, RowId};
 
     /// The entry of a DRAM scheduler.

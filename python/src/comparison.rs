@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use warpmem::record::run_columns;
-use warpmem::slots::{Baseline, Choice, List, combinations};
+use warpmem::slots::{Baseline, List, PolicyChoice, combinations};
 use warpmem::study::traces::NamedTrace;
 use warpmem_analysis::polars::prelude::{DataFrame, IntoLazy, LazyFrame};
 use warpmem_analysis::{self as analysis, CompareOptions};
@@ -87,7 +87,7 @@ pub fn compare(
     let lists = policies.iter().map(|(name, given)| {
         let slot = slot(name)?;
         let given = List(given.iter().map(Policy::name).collect()).of(slot);
-        Ok(Choice { slot, given })
+        Ok(PolicyChoice { slot, given })
     });
     let lists = lists.collect::<PyResult<Vec<_>>>()?;
     let own = policies

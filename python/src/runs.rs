@@ -12,9 +12,9 @@ use std::path::{Path, PathBuf};
 use warpmem::gpu::engine::{RunError, Simulation};
 use warpmem::gpu::results::{RequestSample, RunResult};
 use warpmem::record::{MemoryRecorder, MemoryTable, Recorded, RunKey};
-use warpmem::slots::{Choice, Choices, Slot};
+use warpmem::slots::{PolicyChoice, PolicyChoices, PolicySlot};
 use warpmem::study::cells::{
-    Cell, CellError, Watch as _, Watcher, check_distinct, command, side_by_side,
+    Cell, CellError, RunProgress as _, Watcher, check_distinct, command, side_by_side,
 };
 use warpmem::study::traces::NamedTrace;
 use warpmem_analysis::polars::prelude::DataFrame;
@@ -64,8 +64,8 @@ impl Policy {
 }
 
 /// Returns the slot with this name.
-pub fn slot(name: &str) -> PyResult<&'static Slot> {
-    Slot::find(name).ok_or_else(|| Error::new_err(format!("there is no slot `{name}`")))
+pub fn slot(name: &str) -> PyResult<&'static PolicySlot> {
+    PolicySlot::find(name).ok_or_else(|| Error::new_err(format!("there is no slot `{name}`")))
 }
 
 /// A cell, and the Python scheduler that it runs under, if any.
@@ -80,7 +80,7 @@ impl<'a> Planned<'a> {
     pub fn new(
         trace: &'a NamedTrace,
         machine: &Machine,
-        policies: &Choices,
+        policies: &PolicyChoices,
         owns: &'a [Own],
     ) -> PyResult<Planned<'a>> {
         let mut simulated = machine.machine.clone();
@@ -191,8 +191,8 @@ pub fn run(
     let trace = NamedTrace::open(&trace).or_raise()?;
     let choices = policies
         .iter()
-        .map(|(name, policy)| Ok(Choice { slot: slot(name)?, given: policy.name() }));
-    let choices = Choices::new(choices.collect::<PyResult<_>>()?);
+        .map(|(name, policy)| Ok(PolicyChoice { slot: slot(name)?, given: policy.name() }));
+    let choices = PolicyChoices::new(choices.collect::<PyResult<_>>()?);
     let owns = Schedulers::of(policies.into_iter())?.0;
     let planned = vec![Planned::new(&trace, machine, &choices, &owns)?];
     let tables = run_all(py, planned, &recording, 1, progress)?;

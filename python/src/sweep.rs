@@ -1,7 +1,7 @@
 //! Sweeps over a plan, or over one of its shards.
 
 use crate::error::{Error, OrRaise, exception};
-use crate::watched::{Board, Watch, watched};
+use crate::watched::{Board, BoardProgress, watched};
 use pyo3::prelude::*;
 use std::fs;
 use std::io::ErrorKind;
@@ -174,15 +174,21 @@ struct Running<'b>(&'b Board);
 
 impl Watcher for Running<'_> {
     type Running<'a>
-        = Watch<'a>
+        = BoardProgress<'a>
     where
         Self: 'a;
 
-    fn begin(&self, _: &Planned<'_>) -> Watch<'_> {
+    fn begin(&self, _: &Planned<'_>) -> BoardProgress<'_> {
         self.0.watch()
     }
 
-    fn ended(&self, _: usize, planned: &Planned<'_>, mut watch: Watch<'_>, result: &RunResult) {
+    fn ended(
+        &self,
+        _: usize,
+        planned: &Planned<'_>,
+        mut watch: BoardProgress<'_>,
+        result: &RunResult,
+    ) {
         watch.report(&planned.cell.end(result));
     }
 

@@ -103,10 +103,10 @@ pub fn watched<T: Send>(
 }
 
 impl cells::Watcher for Board {
-    type Watch<'a> = Watch<'a>;
+    type Progress<'a> = BoardProgress<'a>;
 
-    fn watch(&self) -> Watch<'_> {
-        Watch { board: self, seen: 0 }
+    fn watch(&self) -> BoardProgress<'_> {
+        BoardProgress { board: self, seen: 0 }
     }
 
     fn fail(&self) {
@@ -119,18 +119,18 @@ impl cells::Watcher for Board {
 }
 
 /// Adds the warp instructions of a run.
-pub struct Watch<'a> {
+pub struct BoardProgress<'a> {
     board: &'a Board,
     seen: u64,
 }
 
-impl cells::Watch for Watch<'_> {
+impl cells::RunProgress for BoardProgress<'_> {
     fn done(mut self, end: &ProgressReport) {
         self.report(end);
     }
 }
 
-impl Progress for Watch<'_> {
+impl Progress for BoardProgress<'_> {
     fn report(&mut self, report: &ProgressReport) -> bool {
         self.board.add(report.warp_instructions.saturating_sub(self.seen));
         self.seen = report.warp_instructions;

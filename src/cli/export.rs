@@ -1,7 +1,7 @@
 //! `warpmem export`: traces in the formats of other tools.
 
 use super::format::TextFormat;
-use super::import::Watch;
+use super::import::BarProgress;
 use super::interrupt::Interrupt;
 use super::output::print;
 use crate::cli::files::{InputFile, OutputFolder};
@@ -49,7 +49,7 @@ Examples:
 pub fn execute(args: &Args) -> anyhow::Result<()> {
     let Target::AccelSim(AccelSim { trace: path, output, xz, format }) = &args.target;
     let trace = Trace::open(path)?;
-    let watch = Watch::new("{spinner} {msg} · {elapsed}", Interrupt::install()?);
+    let watch = BarProgress::new("{spinner} {msg} · {elapsed}", Interrupt::install()?);
     let summary = export_accel_sim(&trace, output, ExportOptions { xz: *xz }, &watch)
         .with_context(|| format!("failed to export {}", path.display()))?;
     watch.bar.finish_and_clear();

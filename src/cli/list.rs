@@ -8,7 +8,7 @@ use crate::dram::standard::{Organisation, Speed, Standard};
 use crate::machine::{Timing, load, preset_names};
 use crate::network::allocator::ALLOCATORS;
 use crate::params::{PolicyInfo, nearest};
-use crate::slots::{SLOTS, Slot};
+use crate::slots::{PolicySlot, SLOTS};
 use crate::workload::{Generator, generators};
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -145,7 +145,7 @@ impl Topic {
         }
     }
 
-    fn slot(slot: &'static Slot) -> Topic {
+    fn slot(slot: &'static PolicySlot) -> Topic {
         Topic {
             name: slot.option(),
             kind: slot.name.to_owned(),

@@ -1,6 +1,6 @@
 //! An option per policy slot, from the registries: `--dram-scheduler fr-fcfs(row_hit_cap=4)`.
 
-use crate::slots::{Choice, Choices, List, SLOTS, Slot};
+use crate::slots::{List, PolicyChoice, PolicyChoices, PolicySlot, SLOTS};
 use clap::{Arg, ArgMatches, Args, Command, Error, FromArgMatches};
 use warpmem_support::text::capitalised;
 
@@ -9,16 +9,16 @@ const HEADING: &str = "Policies (`warpmem list` describes them; by default the m
 
 /// At most one policy for each slot.
 #[derive(Clone, Debug, Default)]
-pub struct PolicyOptions(pub Choices);
+pub struct PolicyOptions(pub PolicyChoices);
 
 /// Any number of policies for each slot, in the order of the tables' columns.
 #[derive(Clone, Debug, Default)]
-pub struct PolicyLists(pub Vec<Choice<Vec<String>>>);
+pub struct PolicyLists(pub Vec<PolicyChoice<Vec<String>>>);
 
 impl FromArgMatches for PolicyOptions {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
-        let given = |slot: &Slot| matches.get_one::<String>(slot.name).cloned();
-        Ok(PolicyOptions(Choices::new(choices(given))))
+        let given = |slot: &PolicySlot| matches.get_one::<String>(slot.name).cloned();
+        Ok(PolicyOptions(PolicyChoices::new(choices(given))))
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {
@@ -29,7 +29,8 @@ impl FromArgMatches for PolicyOptions {
 
 impl FromArgMatches for PolicyLists {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
-        let given = |slot: &Slot| matches.get_one::<List>(slot.name).map(|list| list.of(slot));
+        let given =
+            |slot: &PolicySlot| matches.get_one::<List>(slot.name).map(|list| list.of(slot));
         Ok(PolicyLists(choices(given)))
     }
 
@@ -39,8 +40,8 @@ impl FromArgMatches for PolicyLists {
     }
 }
 
-fn choices<T>(given: impl Fn(&Slot) -> Option<T>) -> Vec<Choice<T>> {
-    SLOTS.iter().filter_map(|slot| given(slot).map(|given| Choice { slot, given })).collect()
+fn choices<T>(given: impl Fn(&PolicySlot) -> Option<T>) -> Vec<PolicyChoice<T>> {
+    SLOTS.iter().filter_map(|slot| given(slot).map(|given| PolicyChoice { slot, given })).collect()
 }
 
 impl Args for PolicyOptions {
@@ -64,7 +65,7 @@ impl Args for PolicyLists {
     }
 }
 
-fn option(slot: &Slot) -> Arg {
+fn option(slot: &PolicySlot) -> Arg {
     let names: Vec<&str> = slot.infos().iter().map(|info| info.name).collect();
     let decides = capitalised(slot.decides);
     let arg = Arg::new(slot.name)

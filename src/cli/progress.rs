@@ -94,10 +94,10 @@ impl Board {
 }
 
 impl Watcher for Board {
-    type Watch<'a> = Watch<'a>;
+    type Progress<'a> = BoardProgress<'a>;
 
-    fn watch(&self) -> Watch<'_> {
-        Watch { board: self, seen: NOTHING }
+    fn watch(&self) -> BoardProgress<'_> {
+        BoardProgress { board: self, seen: NOTHING }
     }
 
     fn fail(&self) {
@@ -113,19 +113,19 @@ const NOTHING: ProgressReport =
     ProgressReport { ctas_ended: 0, ctas: 0, cycles: 0, warp_instructions: 0 };
 
 /// Adds the reports of one run to its board.
-pub struct Watch<'a> {
+pub struct BoardProgress<'a> {
     board: &'a Board,
     seen: ProgressReport,
 }
 
-impl cells::Watch for Watch<'_> {
+impl cells::RunProgress for BoardProgress<'_> {
     fn done(mut self, end: &ProgressReport) {
         self.board.runs_done.fetch_add(1, Relaxed);
         self.report(end);
     }
 }
 
-impl Progress for Watch<'_> {
+impl Progress for BoardProgress<'_> {
     fn report(&mut self, report: &ProgressReport) -> bool {
         let add = |sum: &AtomicU64, of: fn(&ProgressReport) -> u64| {
             sum.fetch_add(of(report).saturating_sub(of(&self.seen)), Relaxed);

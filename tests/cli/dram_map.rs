@@ -14,12 +14,12 @@ fn a_hashed_partition() {
 
 /// The second address lies beyond the map.
 #[test]
-fn channels_in_turns() {
+fn interleaved_channels() {
     insta::assert_snapshot!(map(&["0x12345678", "1610612736"]));
 }
 
 #[test]
-fn channels_in_turns_with_a_hash() {
+fn interleaved_channels_with_a_hash() {
     insta::assert_snapshot!(map(&["0x12345678", "--machine", "a100"]));
 }
 

@@ -3,7 +3,7 @@
 use super::support::{Bench, names_in};
 use serde_json::{Map, Value};
 use warpmem::params::PolicyInfo;
-use warpmem::slots::{SLOTS, Slot};
+use warpmem::slots::{PolicySlot, SLOTS};
 use warpmem::workload::generators;
 
 /// Sections that grow without a change here: policies, commands, generators.
@@ -171,7 +171,7 @@ fn the_list_has_machines_standards_and_generators() {
 fn json_list_equals_the_registries() {
     let rows: Vec<Map<String, Value>> =
         serde_json::from_str(&Bench::new().output(&["list", "--format", "json"])).unwrap();
-    let listed = |slot: &Slot| -> Vec<Map<String, Value>> {
+    let listed = |slot: &PolicySlot| -> Vec<Map<String, Value>> {
         rows.iter().filter(|row| row["kind"] == slot.name).cloned().collect()
     };
     for slot in &SLOTS {

@@ -276,7 +276,7 @@ impl Scheduler for OwnScheduler {
         })
     }
 
-    fn accepts(&self, queue: &QueueView, request: &dram::Request) -> bool {
+    fn accepts(&self, queue: &QueueView, request: &dram::DramRequest) -> bool {
         let refused = self.call(&self.hooks.accepts, |py, hook| {
             let accepted = hook.call1(py, (Queue::of(queue), Request::arriving(request)))?;
             accepted.is_truthy(py).map(|accepted| !accepted)

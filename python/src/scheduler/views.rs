@@ -3,7 +3,7 @@
 
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
-use warpmem::dram::Request as Inner;
+use warpmem::dram::DramRequest;
 use warpmem::dram::scheduler::{BankView, ChannelView, QueueView, Queued, Ready, Slot};
 
 /// A request in a channel's queue. Banks are numbered within the channel, times are DRAM cycles.
@@ -58,7 +58,7 @@ impl Request {
     }
 
     /// Makes the view of a request that is not in the queue yet.
-    pub fn arriving(request: &Inner) -> Request {
+    pub fn arriving(request: &DramRequest) -> Request {
         let some = |number: u32| (number != u32::MAX).then_some(number);
         Request {
             order: 0,
@@ -67,9 +67,9 @@ impl Request {
             write: request.write,
             bursts: request.bursts,
             arrived: 0,
-            sm: (request.sm != Inner::NO_SOURCE).then_some(request.sm),
+            sm: (request.sm != DramRequest::NO_SOURCE).then_some(request.sm),
             warp: some(request.warp),
-            cta: (request.cta != Inner::NO_CTA).then_some(request.cta),
+            cta: (request.cta != DramRequest::NO_CTA).then_some(request.cta),
             pc: request.pc,
             load: some(request.load),
             critical: request.critical,

@@ -35,7 +35,7 @@ pub struct Args {
     #[command(flatten)]
     hardware: hardware::Hardware,
     #[command(flatten)]
-    choice: Choice,
+    choice: RunFilter,
     #[command(flatten)]
     places: Places,
     #[command(flatten)]
@@ -67,7 +67,7 @@ pub struct Args {
 
 /// Selection of the reference's runs and machines.
 #[derive(clap::Args, Clone, Debug)]
-struct Choice {
+struct RunFilter {
     /// Only runs of these traces, or these measurements
     #[arg(long, value_name = "TRACE,…", value_parser = List::parse)]
     only: Option<List>,
@@ -128,13 +128,14 @@ Examples:
   warpmem correlate --hardware hardware.json --only l2-latency,spmv --machine mine.toml --format csv";
 
 impl Args {
-    fn chosen(&self) -> correlate::Choice {
-        let Choice { only, exclude, machines, dram_schedulers, map, machine } = self.choice.clone();
+    fn chosen(&self) -> correlate::RunFilter {
+        let RunFilter { only, exclude, machines, dram_schedulers, map, machine } =
+            self.choice.clone();
         let [traces, trace] = [&self.places.traces, &self.places.trace]
             .map(|path| path.as_deref().map(Path::to_owned));
         let machine = machine.map(|machine| machine.to_string());
         let overrides = self.overrides.overrides.clone();
-        correlate::Choice {
+        correlate::RunFilter {
             only,
             exclude,
             machines,

@@ -1,6 +1,6 @@
 //! Finds, imports and opens the traces of the reference.
 
-use super::super::import::Watch;
+use super::super::import::BarProgress;
 use super::super::interrupt::Interrupt;
 use crate::import::{ImportError, ImportOptions, import_accel_sim};
 use crate::record::ENGINE_VERSION;
@@ -106,7 +106,7 @@ fn container(
     };
     let template =
         format!("{{bar:30}} {name} · {{bytes}}/{{total_bytes}} · {{msg}} · {{eta}} left");
-    let watch = Watch::new(&template, interrupt.clone());
+    let watch = BarProgress::new(&template, interrupt.clone());
     let imported = import_accel_sim(place, &output, &options, &watch);
     watch.bar.finish_and_clear();
     imported.with_context(failure)?;

@@ -131,8 +131,8 @@ impl Explained {
 
     fn cells(&self, part: &Part) -> Vec<String> {
         let bits = match (part.key, self.is_interleaved) {
-            ("channel", true) => "turns".to_owned(),
-            ("slice", true) => format!("turns, {}", ranges(part.bits)),
+            ("channel", true) => "interleaved".to_owned(),
+            ("slice", true) => format!("interleaved, {}", ranges(part.bits)),
             _ => ranges(part.bits),
         };
         let [before, hash] = match &part.hash {

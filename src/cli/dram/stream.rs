@@ -9,7 +9,7 @@ use super::rows;
 use crate::cli::files::{InputFile, OutputFile};
 use crate::dram::{CommandSink, Dram};
 use crate::record::command_log::CommandLogWriter;
-use crate::slots::{List, Slot};
+use crate::slots::{List, PolicySlot};
 use crate::standalone::dram::{
     Device, Mix, Origin, Outcome, Pattern, RateText, Sources, StandaloneError, Stream, run_with_log,
 };
@@ -123,7 +123,7 @@ pub fn execute(args: &StreamArgs) -> anyhow::Result<()> {
     let device = args.device()?;
     check_standard(&device.dram, &[("--command-log", args.command_log.as_deref())])?;
     let stream = args.stream(&device)?;
-    let slot = Slot::find("dram_scheduler").context("no slot for DRAM schedulers")?;
+    let slot = PolicySlot::find("dram_scheduler").context("no slot for DRAM schedulers")?;
     let schedulers = args.dram_scheduler.as_ref().map(|list| list.of(slot));
     let schedulers = schedulers.unwrap_or_else(|| vec![device.scheduler.clone()]);
     let board = Board::new(Interrupt::install()?, &stream, schedulers.len());

@@ -87,7 +87,7 @@ fn listed(planned: &[Planned]) -> String {
 /// If a trace or the manifest cannot be written, or the user interrupts.
 pub fn generate(work: &Generation<'_>, interrupt: &Interrupt) -> Result<(), GenerateError> {
     let bar = progress_bar(work.planned.len());
-    let watch = Watch { interrupt: interrupt.clone(), bar };
+    let watch = SuiteProgress { interrupt: interrupt.clone(), bar };
     let begun = Instant::now();
     let made = work.run(&watch);
     watch.bar.finish_and_clear();
@@ -103,12 +103,12 @@ fn progress_bar(workloads: usize) -> ProgressBar {
 }
 
 /// Progress shared by the generators of a suite.
-struct Watch {
+struct SuiteProgress {
     interrupt: Interrupt,
     bar: ProgressBar,
 }
 
-impl Watcher for Watch {
+impl Watcher for SuiteProgress {
     fn report(&self, workload: &str, progress: &Progress) -> ControlFlow<()> {
         let launch = progress.kernels_done;
         self.bar.set_message(format!("{workload}, launch {launch} ({})", progress.kernel));

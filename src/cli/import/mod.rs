@@ -60,7 +60,7 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
         }
     };
     let template = "{bar:30} {bytes}/{total_bytes} · {bytes_per_sec} · {msg} · {eta} left";
-    let watch = Watch::new(template, Interrupt::install()?);
+    let watch = BarProgress::new(template, Interrupt::install()?);
     let summary = match &args.source {
         Source::AccelSim(args) => args.import(&watch),
         Source::MemTrace(args) => args.import(&watch),
@@ -77,19 +77,19 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
 }
 
 /// Shows the progress of an import or export, and stops it on request.
-pub struct Watch {
+pub struct BarProgress {
     pub bar: ProgressBar,
     interrupt: Interrupt,
 }
 
-impl Watch {
+impl BarProgress {
     /// Makes a watch. The template may show input bytes read; its message shows completed kernels.
-    pub fn new(template: &str, interrupt: Interrupt) -> Watch {
-        Watch { bar: bar(template), interrupt }
+    pub fn new(template: &str, interrupt: Interrupt) -> BarProgress {
+        BarProgress { bar: bar(template), interrupt }
     }
 }
 
-impl Progress for Watch {
+impl Progress for BarProgress {
     fn total(&self, bytes: u64) {
         self.bar.set_length(bytes);
     }

@@ -13,7 +13,7 @@ use super::output::{note, print};
 use super::tables as plot;
 use super::tables::{PlotFile, check_plot, parse_plot};
 use crate::machine::{Machine, MachineError};
-use crate::slots::{List, Slot};
+use crate::slots::{List, PolicySlot};
 use crate::standalone::network::{Curve, PATTERNS, Setup, StandaloneError, Window};
 use anyhow::Context;
 use clap::ValueHint;
@@ -142,7 +142,7 @@ impl Networks {
     /// Returns every topology with every arbiter.
     fn all(&self, machine: &Machine) -> anyhow::Result<Vec<(String, String)>> {
         let given = |name, list: &Option<List>, own: &String| {
-            let slot = Slot::find(name).context("no such slot")?;
+            let slot = PolicySlot::find(name).context("no such slot")?;
             let given = list.as_ref().map(|list| list.of(slot));
             anyhow::Ok(given.unwrap_or_else(|| vec![own.clone()]))
         };

@@ -1,7 +1,7 @@
 //! `warpmem sample estimate`: estimates the results of a trace from simulated samples, with
 //! confidence intervals.
 
-use super::Watch;
+use super::SampleProgress;
 use super::options::{PartOptions, SizeOptions};
 use super::report::{error, interval, number, percent, signed_percent};
 use crate::cli::exit::Interrupted;
@@ -85,7 +85,7 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
     // Fails before any work if the trace cannot run on the machine.
     let original = Cell::new(&trace, machine.clone(), &args.overrides.overrides, command.clone())?;
     let interrupt = Interrupt::install()?;
-    let watch = Watch::new(interrupt.clone());
+    let watch = SampleProgress::new(interrupt.clone());
     let census =
         watch.over("CTAs measured", |progress| Census::of(&trace.trace, &selected, progress))?;
     let plan = Plan::new(&selected, &census, &args.size.design_or(FRACTION));

@@ -73,7 +73,7 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
 fn take(args: &Args, path: &Path, output: &Path) -> anyhow::Result<()> {
     let trace = Trace::open(path)?;
     let selected = args.part.selection().of(&trace)?;
-    let watch = Watch::new(Interrupt::install()?);
+    let watch = SampleProgress::new(Interrupt::install()?);
     let command = [
         format!("warpmem sample {}", quoted(&path.to_string_lossy())),
         args.part.as_text(),
@@ -132,14 +132,14 @@ fn line(summary: &TraceSummary) -> String {
 }
 
 /// Shows the progress of passes over a trace, and stops them on request.
-struct Watch {
+struct SampleProgress {
     bar: ProgressBar,
     interrupt: Interrupt,
 }
 
-impl Watch {
-    fn new(interrupt: Interrupt) -> Watch {
-        Watch { bar: bar("{bar:30} {pos}/{len} {msg}"), interrupt }
+impl SampleProgress {
+    fn new(interrupt: Interrupt) -> SampleProgress {
+        SampleProgress { bar: bar("{bar:30} {pos}/{len} {msg}"), interrupt }
     }
 
     /// Does `work`, a pass that counts `what`.

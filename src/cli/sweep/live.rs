@@ -3,10 +3,10 @@
 
 use super::super::interrupt::Interrupt;
 use super::super::output::progress_target;
-use super::super::progress::{Board, Watch, style};
+use super::super::progress::{Board, BoardProgress, style};
 use crate::gpu::engine::{Progress, ProgressReport};
 use crate::gpu::results::RunResult;
-use crate::study::cells::{Watch as _, Watcher as _};
+use crate::study::cells::{RunProgress as _, Watcher as _};
 use crate::study::sweep::{Planned, Watcher};
 use indicatif::{HumanCount, MultiProgress, ProgressBar};
 use std::collections::VecDeque;
@@ -105,7 +105,7 @@ impl Watcher for Live {
 
 /// A running cell.
 pub struct Running<'a> {
-    watch: Option<Watch<'a>>,
+    watch: Option<BoardProgress<'a>>,
     line: ProgressBar,
 }
 

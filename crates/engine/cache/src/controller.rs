@@ -20,12 +20,12 @@ pub use rules::{FetchUse, Rules, ThroughMiss};
 pub use write::{Fetch, Write, WriteAccess};
 
 use crate::mshr::{Closed, Outstanding};
-use crate::tags::{ALL_BYTES, Geometry, Slot, Tags};
+use crate::tags::{ALL_BYTES, Geometry, LineSlot, Tags};
 use crate::{Cache, CacheCounts, Mshr, MshrEntry, ReadAllocate, ReservationFail};
 use warpmem_sim::{CacheLevel, Eviction, Insertion, RequestId, RequestTable};
 
 /// The tags, MSHRs and counts of one cache, and its rules.
-pub struct Controller {
+pub struct CacheController {
     rules: Rules,
     mshr: Mshr,
     tags: Tags,
@@ -73,11 +73,11 @@ pub struct ReadAccess {
 /// Outcome of a read.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Read {
-    Hit(Slot),
-    /// The sector is being fetched: the request must [`Controller::join`] this entry.
+    Hit(LineSlot),
+    /// The sector is being fetched: the request must [`CacheController::join`] this entry.
     Pending(MshrEntry),
-    /// The sector must be fetched: the request must [`Controller::open`] an entry. The caller counts
-    /// the miss ([`Controller::count_read_miss`]).
+    /// The sector must be fetched: the request must [`CacheController::open`] an entry. The caller counts
+    /// the miss ([`CacheController::count_read_miss`]).
     Miss {
         miss: Miss,
         allocated: Option<Allocation>,
@@ -94,13 +94,13 @@ pub struct Miss {
     /// The line was present and only the sector missing.
     in_line: bool,
     /// The line that stays reserved until the fill.
-    line: Option<Slot>,
+    line: Option<LineSlot>,
 }
 
 /// An allocated line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Allocation {
-    pub slot: Slot,
+    pub slot: LineSlot,
     /// The replaced line.
     pub evicted: Option<Evicted>,
 }
@@ -125,7 +125,7 @@ pub struct Evicted {
 #[derive(Debug, PartialEq, Eq)]
 pub struct Fill {
     /// The line that holds the sector; none if the sector bypasses the cache.
-    pub slot: Option<Slot>,
+    pub slot: Option<LineSlot>,
     pub allocated: Option<Allocation>,
     /// The MSHR entry that the fill closed.
     pub entry: MshrEntry,
@@ -155,17 +155,17 @@ struct Place {
     part: u32,
 }
 
-/// The reservation made by [`Controller::reserve`].
+/// The reservation made by [`CacheController::reserve`].
 struct Reserved {
     miss: Miss,
     /// The line; none if it is allocated at the fill.
-    slot: Option<Slot>,
+    slot: Option<LineSlot>,
     allocated: Option<Allocation>,
 }
 
-impl Controller {
-    pub fn new(level: CacheLevel, config: &Cache, rules: Rules) -> Controller {
-        Controller {
+impl CacheController {
+    pub fn new(level: CacheLevel, config: &Cache, rules: Rules) -> CacheController {
+        CacheController {
             rules,
             mshr: Mshr::new(level, config.mshr_entries, config.mshr_merges),
             tags: Tags::new(config, config.size_bytes),
@@ -228,7 +228,7 @@ impl Controller {
     }
 
     #[inline]
-    fn hit(&mut self, access: ReadAccess, at: &Place, slot: Slot) -> Read {
+    fn hit(&mut self, access: ReadAccess, at: &Place, slot: LineSlot) -> Read {
         self.tags.touch(slot);
         if access.atomic {
             self.tags.write(slot, at.part, ALL_BYTES, true);
@@ -243,7 +243,7 @@ impl Controller {
         &mut self,
         access: ReadAccess,
         entry: MshrEntry,
-        slot: Option<Slot>,
+        slot: Option<LineSlot>,
     ) -> Result<Read, ReservationFail> {
         if !self.mshr.has_room(entry) {
             return Err(ReservationFail::MshrMerge);
@@ -263,7 +263,7 @@ impl Controller {
         &mut self,
         access: ReadAccess,
         at: &Place,
-        slot: Option<Slot>,
+        slot: Option<LineSlot>,
         room: Room,
         set_key: impl FnOnce(u64) -> u64,
     ) -> Result<Read, ReservationFail> {
@@ -347,7 +347,7 @@ impl Controller {
     fn close(
         &mut self,
         miss: Outstanding,
-        slot: Option<Slot>,
+        slot: Option<LineSlot>,
         allocated: Option<Allocation>,
     ) -> Fill {
         let Closed { entry, first, count } = self.mshr.close(miss);
@@ -375,7 +375,7 @@ impl Controller {
 
     /// Marks the sector at `address` dirty after an atomic in this line.
     #[inline]
-    pub fn modify(&mut self, slot: Slot, address: u64) {
+    pub fn modify(&mut self, slot: LineSlot, address: u64) {
         self.tags.write(slot, self.geometry.sector_in_line(address), ALL_BYTES, true);
     }
 
@@ -409,7 +409,7 @@ impl Controller {
     /// present.
     pub fn drop_sector(&mut self, address: u64) -> bool {
         let at = self.place(address);
-        let holds = |slot: &Slot| self.tags.present(*slot) & 1 << at.part != 0;
+        let holds = |slot: &LineSlot| self.tags.present(*slot) & 1 << at.part != 0;
         let Some(slot) = self.tags.find(at.line).filter(holds) else { return false };
         self.tags.drop_sector(slot, at.part);
         true
@@ -436,7 +436,7 @@ impl Controller {
     fn reserve(
         &mut self,
         at: &Place,
-        slot: Option<Slot>,
+        slot: Option<LineSlot>,
         allocate: ReadAllocate,
         sent: usize,
         room: Room,
@@ -465,10 +465,10 @@ impl Controller {
     fn line_for(
         &mut self,
         at: &Place,
-        slot: Option<Slot>,
+        slot: Option<LineSlot>,
         room: usize,
         set_key: impl FnOnce(u64) -> u64,
-    ) -> Result<(Slot, Option<Allocation>), ReservationFail> {
+    ) -> Result<(LineSlot, Option<Allocation>), ReservationFail> {
         if let Some(slot) = slot {
             return Ok((slot, None));
         }

@@ -11,9 +11,9 @@ mod tags;
 
 pub use config::{Cache, ReadAllocate, Replacement, WriteAllocate, WritePolicy};
 pub use controller::{
-    Allocation, Controller, Evicted, Fetch, FetchUse, Fill, Miss, Prefetch, Read, ReadAccess, Room,
-    Rules, ThroughMiss, Write, WriteAccess,
+    Allocation, CacheController, Evicted, Fetch, FetchUse, Fill, Miss, Prefetch, Read, ReadAccess,
+    Room, Rules, ThroughMiss, Write, WriteAccess,
 };
 pub use counts::{CacheCounts, ReservationFail};
 pub use mshr::{Mshr, MshrEntry};
-pub use tags::{Geometry, Slot};
+pub use tags::{Geometry, LineSlot};

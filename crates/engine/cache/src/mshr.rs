@@ -2,7 +2,7 @@
 //! each.
 
 use super::homes::Homes;
-use super::tags::{NIL, Slot};
+use super::tags::{LineSlot, NIL};
 use warpmem_sim::{CacheLevel, RequestId, RequestTable, ids};
 
 /// One outstanding miss, in half a cache line of the host; its requests are linked through the
@@ -15,7 +15,7 @@ struct Entry {
     last: RequestId,
     count: u32,
     /// The reserved line, or [`NIL`].
-    place: Slot,
+    place: LineSlot,
     /// Requests of at least two SMs wait in it.
     shared: bool,
     /// Next entry of the same chain.
@@ -55,7 +55,7 @@ ids! {
 pub(crate) struct Outstanding {
     entry: MshrEntry,
     /// The reserved line, if [`Mshr::open`] received one.
-    pub line: Option<Slot>,
+    pub line: Option<LineSlot>,
 }
 
 /// A closed entry.
@@ -177,7 +177,7 @@ impl Mshr {
     pub(crate) fn open(
         &mut self,
         sector: u64,
-        place: Option<Slot>,
+        place: Option<LineSlot>,
         request: RequestId,
         requests: &mut RequestTable,
     ) -> MshrEntry {
@@ -354,11 +354,11 @@ mod tests {
         let mut requests = RequestTable::default();
         let [a, b] = some_requests(&mut requests);
         let mut mshr = Mshr::new(CacheLevel::L2, 2, 2);
-        mshr.open(5, Some(Slot(9)), a, &mut requests);
+        mshr.open(5, Some(LineSlot(9)), a, &mut requests);
         mshr.open(6, None, b, &mut requests);
         let line = |mshr: &Mshr, sector| mshr.outstanding(sector).map(|miss| miss.line);
         let lines = [5, 6, 7].map(|sector| line(&mshr, sector));
-        assert_eq!(lines, [Some(Some(Slot(9))), Some(None), None]);
+        assert_eq!(lines, [Some(Some(LineSlot(9))), Some(None), None]);
         close(&mut mshr, 5);
         assert_eq!(line(&mshr, 5), None);
     }

@@ -14,14 +14,14 @@ pub(crate) const ALL_BYTES: u32 = u32::MAX;
 const NO_LINE: u64 = u64::MAX;
 
 ids! {
-    /// Position of a line in the array, below [`Controller::lines`](crate::Controller::lines).
-    pub Slot(u32);
+    /// Position of a line in the array, below [`CacheController::lines`](crate::CacheController::lines).
+    pub LineSlot(u32);
     /// A set of the array.
     SetId(u32);
 }
 
 /// No position.
-pub(super) const NIL: Slot = Slot(u32::MAX);
+pub(super) const NIL: LineSlot = LineSlot(u32::MAX);
 
 /// The division of addresses into lines and sectors.
 #[derive(Clone, Copy, Debug)]
@@ -123,14 +123,14 @@ impl Line {
 /// The two ends of a set's replacement order.
 #[derive(Clone, Copy)]
 struct Set {
-    oldest: Slot,
-    newest: Slot,
+    oldest: LineSlot,
+    newest: LineSlot,
 }
 
 /// The line that an allocation would replace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Victim {
-    slot: Slot,
+    slot: LineSlot,
     set: SetId,
     /// Number and dirty sectors of the evicted line; none if the position is empty.
     pub line: Option<(u64, u8)>,
@@ -172,7 +172,7 @@ impl Tags {
             kept: Kept::default(),
         };
         for set in 0..sets {
-            let (oldest, newest) = (Slot(set * ways), Slot((set + 1) * ways - 1));
+            let (oldest, newest) = (LineSlot(set * ways), LineSlot((set + 1) * ways - 1));
             tags.set_older(oldest, NIL);
             tags.set_newer(newest, NIL);
             tags.sets.push(Set { oldest, newest });
@@ -196,13 +196,13 @@ impl Tags {
 
     /// Returns the position of `line` if any part of it is valid or pending.
     #[inline]
-    pub fn find(&self, line: u64) -> Option<Slot> {
-        self.index.get(line, |row| self.lines[Slot(row).index()].number()).map(Slot)
+    pub fn find(&self, line: u64) -> Option<LineSlot> {
+        self.index.get(line, |row| self.lines[LineSlot(row).index()].number()).map(LineSlot)
     }
 
     /// Returns whether all `bytes` of a sector are valid.
     #[inline]
-    pub fn holds(&self, slot: Slot, sector: u32, bytes: u32) -> bool {
+    pub fn holds(&self, slot: LineSlot, sector: u32, bytes: u32) -> bool {
         let line = &self.lines[slot.index()];
         let valid = match (line.whole >> sector & 1, line.partial >> sector & 1) {
             (1, _) => ALL_BYTES,
@@ -214,18 +214,18 @@ impl Tags {
 
     /// Returns the sectors that are partially valid or pending, one bit each.
     #[inline]
-    pub fn present(&self, slot: Slot) -> u8 {
+    pub fn present(&self, slot: LineSlot) -> u8 {
         let line = &self.lines[slot.index()];
         line.whole | line.partial | line.pending
     }
 
-    fn part(&self, slot: Slot, sector: u32) -> usize {
+    fn part(&self, slot: LineSlot, sector: u32) -> usize {
         slot.index() * self.sectors + sector as usize
     }
 
     /// Records a use of the line: under LRU it becomes the newest of its set.
     #[inline]
-    pub fn touch(&mut self, slot: Slot) {
+    pub fn touch(&mut self, slot: LineSlot) {
         if self.lru {
             self.make_newest(slot, self.lines[slot.index()].set);
         }
@@ -233,7 +233,7 @@ impl Tags {
 
     /// Makes the line the oldest of its set, replaced next.
     #[inline]
-    pub fn demote(&mut self, slot: Slot) {
+    pub fn demote(&mut self, slot: LineSlot) {
         let set = self.lines[slot.index()].set;
         self.unlink(slot, set);
         self.link_oldest(slot, set);
@@ -266,7 +266,7 @@ impl Tags {
 
     /// Replaces the victim by `line`, with no valid sector.
     #[inline]
-    pub fn replace(&mut self, victim: Victim, line: u64) -> Slot {
+    pub fn replace(&mut self, victim: Victim, line: u64) -> LineSlot {
         let Victim { slot, set, line: leaving } = victim;
         if let Some((old, _)) = leaving {
             self.forget(old);
@@ -283,13 +283,13 @@ impl Tags {
 
     /// Marks a sector pending, which reserves its line.
     #[inline]
-    pub fn reserve(&mut self, slot: Slot, sector: u32) {
+    pub fn reserve(&mut self, slot: LineSlot, sector: u32) {
         self.lines[slot.index()].pending |= 1 << sector;
     }
 
     /// Marks a sector as valid after its fill.
     #[inline]
-    pub fn fill(&mut self, slot: Slot, sector: u32) {
+    pub fn fill(&mut self, slot: LineSlot, sector: u32) {
         let line = &mut self.lines[slot.index()];
         line.pending &= !(1 << sector);
         line.whole |= 1 << sector;
@@ -297,7 +297,7 @@ impl Tags {
 
     /// Marks `bytes` of a sector as valid after a store.
     #[inline]
-    pub fn write(&mut self, slot: Slot, sector: u32, bytes: u32, dirty: bool) {
+    pub fn write(&mut self, slot: LineSlot, sector: u32, bytes: u32, dirty: bool) {
         let (part, line) = (self.part(slot, sector), &mut self.lines[slot.index()]);
         line.dirty |= u8::from(dirty) << sector;
         if line.whole >> sector & 1 == 1 {
@@ -316,7 +316,7 @@ impl Tags {
     /// Drops the data of a sector. A line without sectors is removed, and its position is reused
     /// first.
     #[inline]
-    pub fn drop_sector(&mut self, slot: Slot, sector: u32) {
+    pub fn drop_sector(&mut self, slot: LineSlot, sector: u32) {
         let line = &mut self.lines[slot.index()];
         line.whole &= !(1 << sector);
         line.partial &= !(1 << sector);
@@ -325,7 +325,7 @@ impl Tags {
         }
     }
 
-    fn give_up(&mut self, slot: Slot) {
+    fn give_up(&mut self, slot: LineSlot) {
         let line = self.lines[slot.index()].number();
         self.forget(line);
         self.lines[slot.index()].number_after = 0;
@@ -336,41 +336,41 @@ impl Tags {
     /// Removes a line from the index.
     #[inline]
     fn forget(&mut self, line: u64) {
-        let number_of = |row| self.lines[Slot(row).index()].number();
+        let number_of = |row| self.lines[LineSlot(row).index()].number();
         if let Some(found) = self.index.find(line, number_of) {
             self.index.remove(found, number_of);
         }
     }
 
     #[inline]
-    fn older(&self, slot: Slot) -> Slot {
-        Slot(self.lines[slot.index()].older.wrapping_add(slot.0).wrapping_sub(1))
+    fn older(&self, slot: LineSlot) -> LineSlot {
+        LineSlot(self.lines[slot.index()].older.wrapping_add(slot.0).wrapping_sub(1))
     }
 
     #[inline]
-    fn newer(&self, slot: Slot) -> Slot {
-        Slot(self.lines[slot.index()].newer.wrapping_add(slot.0).wrapping_add(1))
+    fn newer(&self, slot: LineSlot) -> LineSlot {
+        LineSlot(self.lines[slot.index()].newer.wrapping_add(slot.0).wrapping_add(1))
     }
 
     #[inline]
-    fn set_older(&mut self, slot: Slot, older: Slot) {
+    fn set_older(&mut self, slot: LineSlot, older: LineSlot) {
         self.lines[slot.index()].older = older.0.wrapping_sub(slot.0).wrapping_add(1);
     }
 
     #[inline]
-    fn set_newer(&mut self, slot: Slot, newer: Slot) {
+    fn set_newer(&mut self, slot: LineSlot, newer: LineSlot) {
         self.lines[slot.index()].newer = newer.0.wrapping_sub(slot.0).wrapping_sub(1);
     }
 
     #[inline]
-    fn make_newest(&mut self, slot: Slot, set: SetId) {
+    fn make_newest(&mut self, slot: LineSlot, set: SetId) {
         if self.sets[set.index()].newest != slot {
             self.unlink(slot, set);
             self.link_newest(slot, set);
         }
     }
 
-    fn unlink(&mut self, slot: Slot, set: SetId) {
+    fn unlink(&mut self, slot: LineSlot, set: SetId) {
         let (older, newer) = (self.older(slot), self.newer(slot));
         match older {
             NIL => self.sets[set.index()].oldest = newer,
@@ -382,7 +382,7 @@ impl Tags {
         }
     }
 
-    fn link_oldest(&mut self, slot: Slot, set: SetId) {
+    fn link_oldest(&mut self, slot: LineSlot, set: SetId) {
         let oldest = self.sets[set.index()].oldest;
         self.set_older(slot, NIL);
         self.set_newer(slot, oldest);
@@ -393,7 +393,7 @@ impl Tags {
         self.sets[set.index()].oldest = slot;
     }
 
-    fn link_newest(&mut self, slot: Slot, set: SetId) {
+    fn link_newest(&mut self, slot: LineSlot, set: SetId) {
         let newest = self.sets[set.index()].newest;
         self.set_older(slot, newest);
         self.set_newer(slot, NIL);

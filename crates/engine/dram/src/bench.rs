@@ -1,7 +1,7 @@
 //! Runs a scheduler without the rest of the machine, for its tests.
 
 use crate::scheduler::{Family, SchedulerContext};
-use crate::{Channel, Request};
+use crate::{Channel, DramRequest};
 use warpmem_sim::DramCycle;
 
 /// Returns the ids of requests to one channel that arrive together, in the order in which the
@@ -12,7 +12,7 @@ use warpmem_sim::DramCycle;
 pub fn order_of_service(
     context: &SchedulerContext,
     family: &dyn Family,
-    requests: &[Request],
+    requests: &[DramRequest],
 ) -> Vec<u32> {
     let channel = Channel::new(&context.dram, family.scheduler(0));
     let mut channel = channel.expect("the page policy is known");

@@ -35,7 +35,7 @@ use super::MAX_BANKS;
 use super::page::{PAGE_POLICIES, PagePolicy};
 use super::prefetch::Prefetcher;
 use super::queue::{Queued, Slot};
-use super::request::{Command, Completion, Request};
+use super::request::{Command, Completion, DramRequest};
 use super::scheduler::{
     ChannelView, Event, Family, QueueView, SCHEDULERS, Scheduler, SchedulerContext,
 };
@@ -161,7 +161,7 @@ impl Channel {
     }
 
     /// Adds a prefetcher to the channel. Rows have `lines` lines, at most 128, of `bursts` column
-    /// commands each; [`Request::line`] must be below `lines`. Lines of `cached` at the time their
+    /// commands each; [`DramRequest::line`] must be below `lines`. Lines of `cached` at the time their
     /// prefetch would issue are skipped.
     ///
     /// The channel prefetches from the open row of a bank once the row has served a request that
@@ -186,14 +186,14 @@ impl Channel {
 
     /// Returns whether there is room for the request.
     #[inline]
-    pub fn accepts(&self, request: &Request) -> bool {
+    pub fn accepts(&self, request: &DramRequest) -> bool {
         let queue = self.spec.queue_of(request.write);
         let waiting = self.entries_taken(queue);
         waiting < self.spec.capacity[queue] && self.has_share(request, queue, waiting)
     }
 
     /// Returns whether the request may take one of the free entries.
-    fn has_share(&self, request: &Request, queue: usize, waiting: u32) -> bool {
+    fn has_share(&self, request: &DramRequest, queue: usize, waiting: u32) -> bool {
         if self.spec.scheduled[queue] {
             return self.scheduler_accepts(request, queue, waiting);
         }
@@ -203,7 +203,7 @@ impl Channel {
 
     /// Returns whether the scheduler admits the request. A scheduler may add entries of its own,
     /// but every request needs one of the channel's.
-    fn scheduler_accepts(&self, request: &Request, queue: usize, waiting: u32) -> bool {
+    fn scheduler_accepts(&self, request: &DramRequest, queue: usize, waiting: u32) -> bool {
         let view = QueueView {
             waiting,
             bank_waiting: self.entries_taken_by(request.bank, queue),
@@ -249,7 +249,7 @@ impl Channel {
 
     /// Enqueues a request that the channel [`accepts`](Channel::accepts). The caller steps the
     /// channel afterwards.
-    pub fn push(&mut self, now: DramCycle, request: Request) {
+    pub fn push(&mut self, now: DramCycle, request: DramRequest) {
         debug_assert!(self.accepts(&request), "pushed into a full queue: {request:?}");
         debug_assert!(request.bursts > 0, "a request without bursts: {request:?}");
         let (bank, queue) = (request.bank, self.spec.queue_of(request.write));

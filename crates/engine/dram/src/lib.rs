@@ -41,7 +41,7 @@ pub use constraint::{Constraint, Scope};
 pub use counts::{BankResult, Breaker, ChannelResult, SharedRows};
 pub use energy::{Activity, Energy};
 pub use given_times::{GivenTime, GivenTimes};
-pub use request::{Command, CommandKind, Completion, Request, RowOutcome};
+pub use request::{Command, CommandKind, Completion, DramRequest, RowOutcome};
 pub use row_sharing::RowSharing;
 pub use timing::constraints;
 

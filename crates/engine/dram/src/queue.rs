@@ -5,13 +5,13 @@
 //! by hashing.
 
 use super::by_bank::ByBank;
-use super::request::Request;
+use super::request::DramRequest;
 use warpmem_sim::{BankId, DramCycle, RowId, ids};
 
 /// A request in a channel's queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Queued {
-    pub request: Request,
+    pub request: DramRequest,
     /// Cycle of its arrival in the channel.
     pub arrived: DramCycle,
     /// Number of earlier arrivals in the channel; orders requests that arrived in one cycle.
@@ -250,7 +250,7 @@ impl Queue {
     /// Adds a request; a slot must be free.
     #[inline(always)]
     pub(super) fn push(&mut self, queued: Queued) -> Slot {
-        let Request { bank, row, .. } = queued.request;
+        let DramRequest { bank, row, .. } = queued.request;
         let row = self.find(bank, row).unwrap_or_else(|| self.add_row(bank, row));
         let slot = self.free.some().expect("a request enters where there is room");
         self.len += 1;

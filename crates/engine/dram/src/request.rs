@@ -5,7 +5,7 @@ use warpmem_sim::{BankId, DramCycle, RowId};
 
 /// A request to one row of one bank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Request {
+pub struct DramRequest {
     /// Handle of the caller.
     pub id: u32,
     /// Bank within the channel.
@@ -16,12 +16,12 @@ pub struct Request {
     pub bursts: u16,
     /// Line of the row that holds its data, for prefetchers.
     pub line: u16,
-    /// SM that issued it; [`Request::NO_SOURCE`] if no SM waits for it.
+    /// SM that issued it; [`DramRequest::NO_SOURCE`] if no SM waits for it.
     pub sm: u16,
     /// Warp that issued it, numbered over the whole machine; `u32::MAX` = none.
     pub warp: u32,
     /// CTA that issued it, numbered over all kernels of the trace with a gap of one between
-    /// kernels; [`Request::NO_CTA`] = none.
+    /// kernels; [`DramRequest::NO_CTA`] = none.
     pub cta: u32,
     /// Address of the instruction that issued it.
     pub pc: u32,
@@ -40,19 +40,19 @@ pub struct Request {
     pub age: u32,
 }
 
-impl Request {
-    /// [`Request::id`] of a prefetch.
+impl DramRequest {
+    /// [`DramRequest::id`] of a prefetch.
     pub const PREFETCH: u32 = u32::MAX;
 
-    /// [`Request::sm`] of a request that no SM waits for.
+    /// [`DramRequest::sm`] of a request that no SM waits for.
     pub const NO_SOURCE: u16 = u16::MAX;
 
-    /// [`Request::cta`] of a request of no CTA.
+    /// [`DramRequest::cta`] of a request of no CTA.
     pub const NO_CTA: u32 = u32::MAX;
 
     /// Returns a read of one burst by the first warp of the first SM.
-    pub fn read(id: u32, bank: BankId, row: RowId) -> Request {
-        Request {
+    pub fn read(id: u32, bank: BankId, row: RowId) -> DramRequest {
+        DramRequest {
             id,
             bank,
             row,
@@ -86,7 +86,7 @@ pub enum RowOutcome {
 /// A completed request: its last column command has issued.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Completion {
-    /// Handle of the caller, or [`Request::PREFETCH`].
+    /// Handle of the caller, or [`DramRequest::PREFETCH`].
     pub id: u32,
     pub bank: BankId,
     pub line: u16,
@@ -105,7 +105,7 @@ impl Completion {
     /// Returns whether the completion is of a prefetch.
     #[inline]
     pub fn is_prefetch(&self) -> bool {
-        self.id == Request::PREFETCH
+        self.id == DramRequest::PREFETCH
     }
 }
 

@@ -1,6 +1,6 @@
 //! The CTAs that access each row of a channel (Jog et al., ASPLOS 2013, Table 4).
 
-use super::Request;
+use super::DramRequest;
 use crate::SharedRows;
 use rustc_hash::FxHashSet;
 use std::collections::BTreeMap;
@@ -23,9 +23,9 @@ pub struct RowSharing {
 
 impl RowSharing {
     /// Records a request that enters the queue.
-    pub fn note(&mut self, request: &Request) {
-        let Request { bank, row, cta, .. } = *request;
-        if cta != Request::NO_CTA {
+    pub fn note(&mut self, request: &DramRequest) {
+        let DramRequest { bank, row, cta, .. } = *request;
+        if cta != DramRequest::NO_CTA {
             self.uses.insert(Use { bank, row, cta });
         }
     }
@@ -62,7 +62,7 @@ mod tests {
     fn shared(requests: &[(u16, u32, u32)]) -> Vec<(u32, u64, u64)> {
         let mut sharing = RowSharing::default();
         for &(bank, row, cta) in requests {
-            sharing.note(&Request { cta, ..read(0, bank, row) });
+            sharing.note(&DramRequest { cta, ..read(0, bank, row) });
         }
         let mut rows = BTreeMap::new();
         sharing.add_to(&mut rows);
@@ -94,8 +94,8 @@ mod tests {
 
     #[test]
     fn requests_without_a_cta_do_not_count() {
-        assert_eq!(of_one_row([Request::NO_CTA, 4, Request::NO_CTA]), (1, 0));
-        assert_eq!(shared(&[(0, 7, Request::NO_CTA)]), []);
+        assert_eq!(of_one_row([DramRequest::NO_CTA, 4, DramRequest::NO_CTA]), (1, 0));
+        assert_eq!(shared(&[(0, 7, DramRequest::NO_CTA)]), []);
     }
 
     #[test]

@@ -76,7 +76,7 @@ fn copy(trace: &Trace, index: usize, writer: &mut TraceWriter) -> Result<(), Tra
 fn run(machine: &Machine, trace: &Path) -> Result<(), Box<dyn Error>> {
     let start = Instant::now();
     let mut checkers = Checkers::new(machine);
-    let mut watch = Watch { start, last: start };
+    let mut watch = ProgressLog { start, last: start };
     let trace = Trace::open(trace)?;
     let result = Simulation::new(machine, &trace).progress(&mut watch).run(&mut checkers)?;
     let requests: u64 = result.slices.iter().map(accesses).sum();
@@ -137,12 +137,12 @@ impl CommandSink for Checkers {
     }
 }
 
-struct Watch {
+struct ProgressLog {
     start: Instant,
     last: Instant,
 }
 
-impl Progress for Watch {
+impl Progress for ProgressLog {
     fn report(&mut self, report: &ProgressReport) -> bool {
         if self.last.elapsed() >= PAUSE {
             self.last = Instant::now();

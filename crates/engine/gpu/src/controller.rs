@@ -18,7 +18,7 @@ use prefetched::OpenRows;
 use std::collections::VecDeque;
 use transit::Transit;
 use warpmem_dram::prefetch::Prefetcher;
-use warpmem_dram::{Channel, ChannelResult, Command, Request, RowSharing};
+use warpmem_dram::{Channel, ChannelResult, Command, DramRequest, RowSharing};
 use warpmem_machine::Machine;
 use warpmem_params::Counter;
 use warpmem_sim::{
@@ -37,7 +37,7 @@ struct Head {
 
 #[derive(Clone, Copy)]
 enum Item {
-    Request(Request),
+    Request(DramRequest),
     /// A dummy request, which reports merges into a request to this bank.
     MergeUpdate {
         sent: Sent,
@@ -64,7 +64,7 @@ struct SlicePort {
 const STARTS: u32 = 2;
 
 /// A channel and its connection to its slices.
-pub struct Controller {
+pub struct MemoryController {
     unit: UnitId,
     clock: DramClock,
     channel: Channel,
@@ -94,7 +94,7 @@ pub struct Controller {
     sharing: Option<RowSharing>,
 }
 
-impl Controller {
+impl MemoryController {
     /// Creates the controller of channel `index`, with its prefetcher. `slices`: for each slice,
     /// the ports of misses and of fills.
     pub fn new(
@@ -104,7 +104,7 @@ impl Controller {
         channel: Channel,
         prefetcher: Box<dyn Prefetcher>,
         slices: Vec<(PortId, PortId)>,
-    ) -> Controller {
+    ) -> MemoryController {
         let (dram, cache) = (&machine.dram, &machine.l2.cache);
         let line_bursts = cache.line_bytes / dram.burst_bytes();
         let cached = prefetcher.skips_cached().then(CachedLines::default);
@@ -118,7 +118,7 @@ impl Controller {
         );
         let credits = Credits::new(machine, slices.len());
         let port = |(misses, fills)| SlicePort { misses, fills, head: None };
-        Controller {
+        MemoryController {
             unit: UnitId { domain: Domain::Dram, index: index as u32 },
             clock,
             channel,
@@ -296,7 +296,7 @@ impl Controller {
         if let Some(sent) = update.filter(|sent| sent.about != id) {
             return Item::MergeUpdate { sent, bank: place.bank };
         }
-        Item::Request(Request {
+        Item::Request(DramRequest {
             id: id.0,
             bank: place.bank,
             row: place.row,
@@ -440,7 +440,7 @@ impl Controller {
         }
     }
 
-    /// Returns whether DRAM is perfect: see [`Controller::perfect`].
+    /// Returns whether DRAM is perfect: see [`MemoryController::perfect`].
     pub fn is_perfect(&self) -> bool {
         self.perfect.is_some()
     }

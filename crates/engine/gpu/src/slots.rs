@@ -3,13 +3,13 @@
 
 mod added;
 mod baseline;
-mod choice;
 mod chosen;
+mod policy_choice;
 
 pub use added::{Policy, uses_added_policy};
 pub use baseline::{Baseline, BaselineError};
-pub use choice::{Choice, Choices, List, combinations, split_list};
 pub use chosen::ChosenPolicies;
+pub use policy_choice::{List, PolicyChoice, PolicyChoices, combinations, split_list};
 
 use crate::cta::scheduler::CTA_SCHEDULERS;
 use crate::ideal::IDEALS;
@@ -23,7 +23,7 @@ use warpmem_network::arbiter::ARBITERS;
 use warpmem_params::PolicyInfo;
 
 /// A policy slot: one decision of the machine, made by a policy.
-pub struct Slot {
+pub struct PolicySlot {
     /// Name in configurations and tables: `dram_scheduler`.
     pub name: &'static str,
     /// Title: `DRAM scheduler`.
@@ -36,7 +36,7 @@ pub struct Slot {
 
 macro_rules! slot {
     ($registry:ident, $field:ident, $title:literal, $decides:literal) => {
-        Slot {
+        PolicySlot {
             name: stringify!($field),
             title: $title,
             decides: $decides,
@@ -47,7 +47,7 @@ macro_rules! slot {
 }
 
 /// Every slot, in the order of the tables' columns.
-pub static SLOTS: [Slot; 8] = [
+pub static SLOTS: [PolicySlot; 8] = [
     slot!(SCHEDULERS, dram_scheduler, "DRAM scheduler", "which request a DRAM bank serves next"),
     slot!(WARP_SCHEDULERS, warp_scheduler, "warp scheduler", "which ready warp issues next"),
     slot!(CTA_SCHEDULERS, cta_scheduler, "CTA scheduler", "which SM takes the next CTA"),
@@ -58,14 +58,14 @@ pub static SLOTS: [Slot; 8] = [
     slot!(IDEALS, ideal, "ideal mode", "which component of the machine is perfect"),
 ];
 
-impl Slot {
+impl PolicySlot {
     /// Returns its name on the command line: `dram-scheduler`.
     pub fn option(&self) -> String {
         self.name.replace('_', "-")
     }
 
     /// Finds a slot by its current or former name, with dashes or underscores.
-    pub fn find(name: &str) -> Option<&'static Slot> {
+    pub fn find(name: &str) -> Option<&'static PolicySlot> {
         let key = format!("policy.{}", name.replace('-', "_"));
         let name = current_key(&key).into_owned();
         SLOTS.iter().find(|slot| name.strip_prefix("policy.") == Some(slot.name))
@@ -111,9 +111,9 @@ mod tests {
     #[test]
     fn a_slot_is_found_by_its_former_name() {
         for name in ["l2_queue", "l2-queue", "llc_queue", "llc-queue"] {
-            assert_eq!(Slot::find(name).map(|slot| slot.name), Some("l2_queue"), "{name}");
+            assert_eq!(PolicySlot::find(name).map(|slot| slot.name), Some("l2_queue"), "{name}");
         }
-        assert!(Slot::find("no-such-slot").is_none());
+        assert!(PolicySlot::find("no-such-slot").is_none());
     }
 
     #[test]

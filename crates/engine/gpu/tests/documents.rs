@@ -6,7 +6,7 @@ use warpmem_dram::page::PAGE_POLICIES;
 use warpmem_dram::scheduler::SCHEDULERS;
 use warpmem_dram::standard::Standard;
 use warpmem_gpu::complexity::{of_scheduler, shape_of};
-use warpmem_gpu::slots::{SLOTS, Slot};
+use warpmem_gpu::slots::{PolicySlot, SLOTS};
 use warpmem_machine::{Machine, load, preset_names};
 use warpmem_network::allocator::ALLOCATORS;
 use warpmem_params::{Key, Param, PolicyInfo};
@@ -23,13 +23,13 @@ struct Pages {
 impl Pages {
     fn new() -> Pages {
         let mut namesakes = HashMap::new();
-        for info in SLOTS.iter().flat_map(Slot::infos) {
+        for info in SLOTS.iter().flat_map(PolicySlot::infos) {
             *namesakes.entry(info.name).or_default() += 1;
         }
         Pages { namesakes }
     }
 
-    fn of(&self, slot: &Slot, info: &PolicyInfo) -> String {
+    fn of(&self, slot: &PolicySlot, info: &PolicyInfo) -> String {
         match self.namesakes[info.name] {
             1 => format!("{}.md", info.name),
             _ => format!("{}-{}.md", slot.option(), info.name),
@@ -52,7 +52,7 @@ fn parameters(info: &PolicyInfo) -> String {
 }
 
 /// Returns the initial text of a page.
-fn new_page(slot: &Slot, info: &PolicyInfo) -> String {
+fn new_page(slot: &PolicySlot, info: &PolicyInfo) -> String {
     format!(
         "# `{}`: {}\n\n{}.\n\n{}\n**Source**: {}.\n",
         info.name,
@@ -85,7 +85,7 @@ fn every_policy_has_a_documentation_page_with_its_parameters() {
 #[test]
 fn the_index_documents_every_policy() {
     let pages = Pages::new();
-    let section = |slot: &Slot| {
+    let section = |slot: &PolicySlot| {
         let rows = slot.infos().into_iter().map(|info| {
             vec![format!("[`{}`]({})", info.name, pages.of(slot, info)), info.summary.to_owned()]
         });

@@ -6,7 +6,7 @@ use crate::frame::{distinct, is_one_of};
 use anyhow::Context;
 use polars::prelude::*;
 use warpmem_analysis::polars;
-use warpmem_gpu::slots::{Baseline, Choice, SLOTS};
+use warpmem_gpu::slots::{Baseline, PolicyChoice, SLOTS};
 use warpmem_machine::{Machine, load};
 
 /// Machines with the same baseline.
@@ -62,7 +62,7 @@ pub fn usual(runs: &DataFrame, slots: &[String]) -> anyhow::Result<Vec<Group>> {
     let slots = if compared.is_empty() { slots } else { &compared };
     let list = |slot: &String| {
         let found = SLOTS.iter().find(|known| known.name == slot).context("slots are known")?;
-        Ok(Choice { slot: found, given: distinct(runs, slot)? })
+        Ok(PolicyChoice { slot: found, given: distinct(runs, slot)? })
     };
     let lists = slots.iter().map(list).collect::<anyhow::Result<Vec<_>>>()?;
     let known: Vec<Machine> = machines.iter().filter_map(|name| load(name, &[]).ok()).collect();
@@ -89,12 +89,12 @@ fn on_machine(
 ) -> anyhow::Result<Baseline> {
     let runs = runs.clone().lazy().filter(is_one_of("machine", std::slice::from_ref(machine)));
     let runs = runs.collect()?;
-    let policy = |choice: &Choice<String>| {
+    let policy = |choice: &PolicyChoice<String>| {
         let present = distinct(&runs, choice.slot.name)?;
         let own = own.map(|own| choice.slot.policy_of(&mut own.policy.clone()).clone());
         let wanted = [Some(&choice.given), own.as_ref()].into_iter().flatten();
         let given = wanted.into_iter().find(|policy| present.contains(policy));
-        Ok(Choice { slot: choice.slot, given: given.unwrap_or(&choice.given).clone() })
+        Ok(PolicyChoice { slot: choice.slot, given: given.unwrap_or(&choice.given).clone() })
     };
     let policies = common.policies().iter().map(policy).collect::<anyhow::Result<_>>()?;
     Ok(Baseline::of_policies(policies))

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use warpmem_gpu::cta::{DispatchError, Dispatcher, Launches};
 use warpmem_gpu::engine::{Progress, ProgressReport, RunError, Simulation};
 use warpmem_gpu::results::{RunResult, RunSink};
-use warpmem_gpu::slots::{Choices, ChosenPolicies};
+use warpmem_gpu::slots::{ChosenPolicies, PolicyChoices};
 use warpmem_machine::{Machine, MachineError};
 use warpmem_params::PolicyError;
 use warpmem_record::{Recorded, ResultsError, ResultsWriter, RunKey};
@@ -81,12 +81,12 @@ pub(crate) fn threads(jobs: usize) -> Result<ThreadPool, ThreadsError> {
 
 /// Watches concurrent runs, and can stop them.
 pub trait Watcher: Sync {
-    type Watch<'a>: Watch
+    type Progress<'a>: RunProgress
     where
         Self: 'a;
 
     /// Starts watching a run.
-    fn watch(&self) -> Self::Watch<'_>;
+    fn watch(&self) -> Self::Progress<'_>;
 
     /// Records the failure of a run, which stops the others.
     fn fail(&self);
@@ -96,7 +96,7 @@ pub trait Watcher: Sync {
 }
 
 /// Watches a single run.
-pub trait Watch: Progress {
+pub trait RunProgress: Progress {
     /// Records the end of the run and its totals.
     fn done(self, end: &ProgressReport);
 }
@@ -236,7 +236,12 @@ fn checked(machine: &Machine, trace: &Trace) -> Result<ChosenPolicies, Refusal> 
 }
 
 /// Returns the shell command that runs a cell alone.
-pub fn command(trace: &Path, machine: &str, policies: &Choices, overrides: &[String]) -> String {
+pub fn command(
+    trace: &Path,
+    machine: &str,
+    policies: &PolicyChoices,
+    overrides: &[String],
+) -> String {
     let mut words =
         vec![program::name().to_owned(), "run".to_owned(), quoted(&trace.to_string_lossy())];
     words.extend(["--machine".to_owned(), quoted(machine)]);

@@ -77,7 +77,7 @@ mod tests {
     use super::*;
     use warpmem::machine::load;
     use warpmem::policy::Registry;
-    use warpmem::policy::dram::{BankId, Request, RowId, order_of_service};
+    use warpmem::policy::dram::{BankId, DramRequest, RowId, order_of_service};
 
     /// Serves requests to bank 0, given by warp and row in order of arrival, and returns their
     /// numbers in order of service.
@@ -85,8 +85,10 @@ mod tests {
         let context = load("li2015", &[]).unwrap().scheduler_context();
         let registry = Registry::new("dram_scheduler", &[ENTRY]);
         let family = registry.build(policy, &context).unwrap();
-        let read =
-            |(id, &(warp, row))| Request { warp, ..Request::read(id, BankId(0), RowId(row)) };
+        let read = |(id, &(warp, row))| DramRequest {
+            warp,
+            ..DramRequest::read(id, BankId(0), RowId(row))
+        };
         let requests: Vec<_> = (0..).zip(requests).map(read).collect();
         order_of_service(&context, &*family, &requests)
     }

@@ -11,7 +11,7 @@ use crate::gpu::results::{Discard, KernelResult};
 use crate::hardware::{Cycles, Figure, Measured, Work};
 use crate::machine::Machine;
 use crate::simt::Limits;
-use crate::slots::Choices;
+use crate::slots::PolicyChoices;
 use crate::study::cells::{Cell, CellError, Watcher as _, command};
 use crate::study::traces::NamedTrace;
 use anyhow::Context;
@@ -107,7 +107,7 @@ fn run(
     if board.is_stopped() {
         return Err(CellError::Interrupted);
     }
-    let command = command(trace.trace.path(), name, &Choices::default(), overrides);
+    let command = command(trace.trace.path(), name, &PolicyChoices::default(), overrides);
     let cell = Cell::new(trace, machine.clone(), overrides, command)?;
     let result = cell.simulate(&mut Discard, board)?;
     let cycles = |kernel: &KernelResult| (kernel.end_cycle - kernel.start_cycle) as f64;

@@ -33,7 +33,7 @@ fn cache(ways: u32) -> Cache {
 
 /// A cache with its requests.
 struct Driven {
-    cache: Controller,
+    cache: CacheController,
     requests: RequestTable,
     room: Room,
 }
@@ -51,7 +51,7 @@ impl Driven {
     fn new(config: &Cache, fetch_use: FetchUse, through_miss: ThroughMiss) -> Driven {
         let rules = Rules::new(config, fetch_use, through_miss);
         Driven {
-            cache: Controller::new(CacheLevel::L2, config, rules),
+            cache: CacheController::new(CacheLevel::L2, config, rules),
             requests: RequestTable::default(),
             room: Room { queue: 8, held_mshrs: 0, read_reserve: 0 },
         }

@@ -1,8 +1,8 @@
 //! Stores: where their data go, and what they fetch.
 
 use super::rules::StoreEffect;
-use super::{Allocation, Controller, Miss, Place, Reserved, Room};
-use crate::tags::{ALL_BYTES, Slot};
+use super::{Allocation, CacheController, Miss, Place, Reserved, Room};
+use crate::tags::{ALL_BYTES, LineSlot};
 use crate::{MshrEntry, ReadAllocate, ReservationFail, WriteAllocate};
 
 /// A store, or dirty data of the level above.
@@ -24,7 +24,7 @@ pub struct Write {
     /// All sectors were valid or being fetched.
     pub hit: bool,
     /// The line that holds the data.
-    pub slot: Option<Slot>,
+    pub slot: Option<LineSlot>,
     pub allocated: Option<Allocation>,
     /// The store must be sent to the next level, before the fetch.
     pub sent_on: bool,
@@ -34,13 +34,13 @@ pub struct Write {
 /// A fetch that a store requires.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Fetch {
-    /// The request must [`Controller::open`] an entry.
+    /// The request must [`CacheController::open`] an entry.
     Open(Miss),
-    /// The request must [`Controller::join`] this entry.
+    /// The request must [`CacheController::join`] this entry.
     Join(MshrEntry),
 }
 
-impl Controller {
+impl CacheController {
     /// Carries out a store. Except under [`WriteAllocate::SendAndFetch`]:
     ///
     /// ```text
@@ -84,7 +84,7 @@ impl Controller {
     fn drop_and_send(
         &mut self,
         at: &Place,
-        slot: Option<Slot>,
+        slot: Option<LineSlot>,
         room: Room,
     ) -> Result<Write, ReservationFail> {
         room.check(1)?;
@@ -100,7 +100,7 @@ impl Controller {
         &mut self,
         store: &WriteAccess,
         at: &Place,
-        slot: Option<Slot>,
+        slot: Option<LineSlot>,
         effect: StoreEffect,
         room: Room,
         set_key: impl FnOnce(u64) -> u64,
@@ -134,7 +134,7 @@ impl Controller {
     }
 
     #[inline]
-    fn put_bytes(&mut self, store: &WriteAccess, at: &Place, slot: Slot, dirty: bool) {
+    fn put_bytes(&mut self, store: &WriteAccess, at: &Place, slot: LineSlot, dirty: bool) {
         let mut sectors = store.sectors << at.part;
         while sectors != 0 {
             self.tags.write(slot, sectors.trailing_zeros(), store.bytes, dirty);
@@ -149,7 +149,7 @@ impl Controller {
         &self,
         store: &WriteAccess,
         at: &Place,
-        slot: Option<Slot>,
+        slot: Option<LineSlot>,
         effect: StoreEffect,
     ) -> bool {
         self.rules.fetches(effect)
@@ -159,7 +159,7 @@ impl Controller {
     }
 
     #[inline]
-    fn is_whole(&self, slot: Option<Slot>, part: u32) -> bool {
+    fn is_whole(&self, slot: Option<LineSlot>, part: u32) -> bool {
         slot.is_some_and(|slot| self.tags.holds(slot, part, ALL_BYTES))
     }
 
@@ -168,7 +168,7 @@ impl Controller {
     fn send_and_fetch(
         &mut self,
         at: &Place,
-        slot: Option<Slot>,
+        slot: Option<LineSlot>,
         room: Room,
         set_key: impl FnOnce(u64) -> u64,
     ) -> Result<Write, ReservationFail> {

@@ -1,7 +1,7 @@
 //! `evict_last` lines, which are evicted after all other lines of their set (PTX ISA,
 //! `evict_last`).
 
-use super::{NIL, NO_LINE, SetId, Slot, Tags, Victim};
+use super::{LineSlot, NIL, NO_LINE, SetId, Tags, Victim};
 
 /// The `evict_last` lines of an array, one bit per position.
 #[derive(Default)]
@@ -12,17 +12,17 @@ pub(super) struct Kept {
 
 impl Kept {
     #[inline]
-    pub fn has(&self, slot: Slot) -> bool {
+    pub fn has(&self, slot: LineSlot) -> bool {
         self.bits.get(slot.index() / 64).is_some_and(|bits| bits >> (slot.index() % 64) & 1 == 1)
     }
 
-    fn insert(&mut self, slot: Slot, positions: usize) {
+    fn insert(&mut self, slot: LineSlot, positions: usize) {
         self.bits.resize(positions.div_ceil(64), 0);
         self.bits[slot.index() / 64] |= 1 << (slot.index() % 64);
     }
 
     #[inline]
-    pub fn remove(&mut self, slot: Slot) {
+    pub fn remove(&mut self, slot: LineSlot) {
         if let Some(bits) = self.bits.get_mut(slot.index() / 64) {
             *bits &= !(1 << (slot.index() % 64));
         }
@@ -33,7 +33,7 @@ impl Tags {
     /// Marks a line `evict_last`. At most the `most` most recently used lines of a set are. The
     /// limit follows the CUDA programming guide, "L2 Cache Set-Aside for Persisting Accesses"; the
     /// selection is an assumption.
-    pub fn keep(&mut self, slot: Slot, most: u32) {
+    pub fn keep(&mut self, slot: LineSlot, most: u32) {
         if most == 0 || self.kept.has(slot) {
             return;
         }
@@ -53,7 +53,7 @@ impl Tags {
     }
 
     /// Returns a line to the normal replacement order.
-    pub fn release(&mut self, slot: Slot) {
+    pub fn release(&mut self, slot: LineSlot) {
         self.kept.remove(slot);
     }
 
@@ -63,15 +63,15 @@ impl Tags {
         if self.kept.bits.is_empty() {
             return None;
         }
-        let is_free = |slot: &Slot| self.lines[slot.index()].pending == 0;
+        let is_free = |slot: &LineSlot| self.lines[slot.index()].pending == 0;
         let slot = self.oldest_first(set).find(is_free)?;
         let line = &self.lines[slot.index()];
         Some(Victim { slot, set, line: Some((line.number(), line.dirty)) })
     }
 
     /// Iterates over the lines of a set, oldest first.
-    fn oldest_first(&self, set: SetId) -> impl Iterator<Item = Slot> {
-        let present = |&at: &Slot| (at != NIL).then_some(at);
+    fn oldest_first(&self, set: SetId) -> impl Iterator<Item = LineSlot> {
+        let present = |&at: &LineSlot| (at != NIL).then_some(at);
         let oldest = self.sets[set.index()].oldest;
         let all = std::iter::successors(present(&oldest), move |&at| present(&self.newer(at)));
         all.filter(|at| self.lines[at.index()].number() != NO_LINE)

@@ -35,7 +35,7 @@ fn insert(tags: &mut Tags, line: u64) -> Option<u64> {
     victim.line.map(|(line, _)| line)
 }
 
-fn slot(tags: &Tags, line: u64) -> Slot {
+fn slot(tags: &Tags, line: u64) -> LineSlot {
     tags.find(line).expect("the line is present")
 }
 

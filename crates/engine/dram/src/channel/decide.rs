@@ -31,7 +31,7 @@ use super::queues::READS;
 use super::round_robin::Pointer;
 use crate::page::PageView;
 use crate::queue::Slot;
-use crate::request::{CommandKind, Request};
+use crate::request::{CommandKind, DramRequest};
 use crate::scheduler::{BankView, next_command};
 use crate::sets::{BankSet, one};
 use warpmem_sim::{BankId, DramCycle};
@@ -224,7 +224,7 @@ impl Channel {
 
     /// Returns the next command of a request and its earliest cycle under the constraints of the
     /// bank.
-    fn command_for(&self, bank: BankId, request: &Request) -> NextCommand {
+    fn command_for(&self, bank: BankId, request: &DramRequest) -> NextCommand {
         self.commands.of(next_command(self.rows.open_row(bank), request), bank)
     }
 

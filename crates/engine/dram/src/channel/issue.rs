@@ -6,7 +6,7 @@ use super::round_robin::Pointer;
 use super::service::Active;
 use crate::queue::Slot;
 use crate::request::CommandKind::{Act, Pre, Rd, Rda, Ref, RefPb, Wr, Wra};
-use crate::request::{Command, CommandKind, Completion, Request, RowOutcome};
+use crate::request::{Command, CommandKind, Completion, DramRequest, RowOutcome};
 use crate::scheduler::{BankView, Event, Ready};
 use crate::sets::{BankSet, members, one};
 use warpmem_sim::{BankId, DramCycle, RowId};
@@ -263,7 +263,7 @@ impl Channel {
 
     fn activate(&mut self, bank: BankId, now: DramCycle) {
         let Some(active) = self.service.of(bank) else { return };
-        let Request { id, row, .. } = self.served(active).request;
+        let DramRequest { id, row, .. } = self.served(active).request;
         self.prefetch.open(bank);
         self.rows.open(bank, row, now);
         self.queues.set_open_row(bank, Some(row));
@@ -296,7 +296,7 @@ impl Channel {
     fn transfer(&mut self, bank: BankId, kind: CommandKind, now: DramCycle) {
         let active = self.service.access(bank);
         let queued = self.queues.of(active.queue.into()).get(active.slot);
-        let Request { id, row, write, bursts, .. } = queued.request;
+        let DramRequest { id, row, write, bursts, .. } = queued.request;
         self.rows.access(bank, now);
         self.account.access(bank, write);
         let last = active.issued == bursts;
@@ -304,7 +304,7 @@ impl Channel {
         if self.spec.scheduled[usize::from(active.queue)] {
             self.scheduler.on_column(queued, last, now);
         }
-        let (burst, request) = (active.issued - 1, (id != Request::PREFETCH).then_some(id));
+        let (burst, request) = (active.issued - 1, (id != DramRequest::PREFETCH).then_some(id));
         let command = Command::of_bank(now, kind, bank, row);
         self.log.record(Command { burst, request, ..command });
         if kind.closes_row() {
@@ -328,7 +328,7 @@ impl Channel {
     /// Completes a request whose last column command has issued.
     fn finish(&mut self, bank: BankId, active: Active, now: DramCycle) {
         let queued = self.queues.leave(active.queue.into(), active.slot);
-        let Request { id, line, write, .. } = queued.request;
+        let DramRequest { id, line, write, .. } = queued.request;
         let latency = self.spec.latencies[usize::from(write)];
         let data_end = now + latency + self.spec.burst;
         let kind = usize::from(active.kind);

@@ -5,7 +5,7 @@
 //! It never waits in a queue, and schedulers never see it.
 
 use crate::prefetch::{OpenRow, Prefetcher, Trigger};
-use crate::request::Request;
+use crate::request::DramRequest;
 use crate::sets::{BankSet, one};
 use warpmem_params::Counter;
 use warpmem_sim::{BankId, BankRow, CachedLines, LineSet, RowId};
@@ -136,7 +136,7 @@ impl Prefetch {
 
     /// Starts the prefetch offered to the bank while `waiting` requests wait for the bank. Returns
     /// the request for the line.
-    pub fn begin(&mut self, bank: BankId, row: RowId, waiting: u32) -> Option<Request> {
+    pub fn begin(&mut self, bank: BankId, row: RowId, waiting: u32) -> Option<DramRequest> {
         self.clear(bank);
         let lines = self.lines.as_mut()?;
         let open = &mut lines.rows[bank.index()];
@@ -165,17 +165,17 @@ impl Prefetch {
 }
 
 /// Returns a read of a line that no request asked for.
-fn prefetch_request(bank: BankId, row: RowId, line: u16, bursts: u16) -> Request {
-    Request {
-        id: Request::PREFETCH,
+fn prefetch_request(bank: BankId, row: RowId, line: u16, bursts: u16) -> DramRequest {
+    DramRequest {
+        id: DramRequest::PREFETCH,
         bank,
         row,
         write: false,
         bursts,
         line,
-        sm: Request::NO_SOURCE,
+        sm: DramRequest::NO_SOURCE,
         warp: u32::MAX,
-        cta: Request::NO_CTA,
+        cta: DramRequest::NO_CTA,
         pc: 0,
         load: u32::MAX,
         critical: false,

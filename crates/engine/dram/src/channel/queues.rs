@@ -1,7 +1,7 @@
 //! The queues of a channel: one for reads and writes, or one for each.
 
 use crate::queue::{Queue, Queued, Slot};
-use crate::request::Request;
+use crate::request::DramRequest;
 use std::collections::VecDeque;
 use warpmem_sim::{BankId, DramCycle, RowId};
 
@@ -76,7 +76,7 @@ impl Queues {
 
     /// Enqueues an arriving request.
     #[inline]
-    pub fn push(&mut self, queue: usize, request: Request, now: DramCycle) -> Slot {
+    pub fn push(&mut self, queue: usize, request: DramRequest, now: DramCycle) -> Slot {
         let queued = Queued { request, arrived: now, order: self.arrived };
         self.arrived += 1;
         self.present[queue] += 1;
@@ -94,7 +94,7 @@ impl Queues {
     }
 
     /// Adds a prefetch with its first command.
-    pub fn begin_prefetch(&mut self, request: Request, now: DramCycle) -> Slot {
+    pub fn begin_prefetch(&mut self, request: DramRequest, now: DramCycle) -> Slot {
         let queue = &mut self.queues[PREFETCHES];
         let slot = queue.push(Queued { request, arrived: now, order: u64::MAX });
         queue.take(slot);

@@ -1,7 +1,7 @@
 //! Row streaks and their breakers (Yuan 2009, section 5.2).
 
 use crate::queue::{Queue, Queued, Slot};
-use crate::request::Request;
+use crate::request::DramRequest;
 use crate::{BankResult, Breaker};
 use warpmem_sim::RowId;
 
@@ -15,7 +15,7 @@ impl Streak {
     /// Serves the request in `slot`, which is still in its queue.
     pub fn serve(&mut self, queue: &Queue, slot: Slot, count: &mut BankResult) {
         let served = queue.get(slot);
-        let Request { bank, row, .. } = served.request;
+        let DramRequest { bank, row, .. } = served.request;
         let Some(old) = self.row.replace(row).filter(|&old| old != row) else { return };
         count.row_switches += 1;
         let behind = |waiting: &&Queued| waiting.order > served.order;
@@ -41,8 +41,8 @@ fn credit<'a>(
     counts.for_each(|(count, met)| *count += u64::from(met));
 }
 
-fn kind(breaker: &Request, stranded: &Request) -> Breaker {
-    if breaker.sm != stranded.sm || breaker.sm == Request::NO_SOURCE {
+fn kind(breaker: &DramRequest, stranded: &DramRequest) -> Breaker {
+    if breaker.sm != stranded.sm || breaker.sm == DramRequest::NO_SOURCE {
         Breaker::OtherCore
     } else if breaker.cta != stranded.cta {
         Breaker::SameCoreOtherCta
@@ -59,14 +59,14 @@ mod tests {
     /// SM and CTA of a request.
     type From = (u16, u32);
 
-    const NO_SM: From = (Request::NO_SOURCE, u32::MAX);
+    const NO_SM: From = (DramRequest::NO_SOURCE, u32::MAX);
 
     /// Serves the requests (bank, row, source) in `order`, given by index; all of them wait from
     /// the start.
     fn serve(requests: &[(u16, u32, From)], order: &[usize]) -> BankResult {
         let mut queue = Queue::new(2, requests.len());
         let queued = |(id, &(bank, row, (sm, cta))): (u32, &_)| Queued {
-            request: Request { sm, cta, ..read(id, bank, row) },
+            request: DramRequest { sm, cta, ..read(id, bank, row) },
             arrived: DramCycle::ZERO,
             order: id.into(),
         };

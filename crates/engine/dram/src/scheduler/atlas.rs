@@ -186,15 +186,15 @@ impl Scheduler for Atlas {
 mod tests {
     use crate::scheduler::SCHEDULERS;
     use crate::tests::harness::*;
-    use crate::{Channel, Request};
+    use crate::{Channel, DramRequest};
 
     /// Returns requests that serve SM 0 twice and SM 1 once within the first 100 cycles.
-    fn history() -> Vec<(u64, Request)> {
+    fn history() -> Vec<(u64, DramRequest)> {
         vec![(0, from(0, 0, 0, 1)), (0, from(0, 1, 1, 1)), (40, from(1, 2, 2, 1))]
     }
 
     /// Returns the service order of the requests that follow the history.
-    fn order(policy: &str, later: &[(u64, Request)]) -> Vec<u32> {
+    fn order(policy: &str, later: &[(u64, DramRequest)]) -> Vec<u32> {
         let order = timed(&gddr5(), policy, &[&history(), later].concat()).order();
         assert_eq!(order[..3], [0, 1, 2]);
         order[3..].to_vec()

@@ -1,7 +1,7 @@
 //! `banked-fifo`: one FIFO per bank; banks proceed independently.
 
 use super::{BankView, Family, QueueView, Scheduler, SchedulerContext, Slot};
-use crate::Request;
+use crate::DramRequest;
 use warpmem_params::{Complexity, Entry, PolicyInfo, Shape};
 
 const INFO: PolicyInfo = PolicyInfo {
@@ -29,7 +29,7 @@ impl Scheduler for BankedFifo {
         Some(bank.oldest())
     }
 
-    fn accepts(&self, queue: &QueueView, _: &Request) -> bool {
+    fn accepts(&self, queue: &QueueView, _: &DramRequest) -> bool {
         queue.bank_waiting < queue.capacity / queue.banks
     }
 

@@ -130,11 +130,11 @@ impl Scheduler for Bliss {
 
 #[cfg(test)]
 mod tests {
-    use crate::Request;
+    use crate::DramRequest;
     use crate::tests::harness::*;
 
     /// Returns nine row hits of SM 0 and a request of SM 1 to another row.
-    fn hits_and_a_victim() -> Vec<Request> {
+    fn hits_and_a_victim() -> Vec<DramRequest> {
         (0..9).map(|id| from(0, id, 0, 1)).chain([from(1, 9, 0, 2)]).collect()
     }
 
@@ -193,7 +193,7 @@ mod tests {
     #[test]
     fn write_backs_are_blacklisted_too() {
         let dram = gddr3();
-        let back = |id, row| Request { sm: Request::NO_SOURCE, ..write(id, 0, row) };
+        let back = |id, row| DramRequest { sm: DramRequest::NO_SOURCE, ..write(id, 0, row) };
         let mut requests: Vec<_> = (0..9).map(|id| back(id, 1)).collect();
         requests.push(from(1, 9, 0, 2));
         assert_eq!(run(&dram, "bliss", &requests).order()[4], 9);

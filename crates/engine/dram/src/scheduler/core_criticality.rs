@@ -186,12 +186,12 @@ impl Scheduler for CoreCriticality {
 
 #[cfg(test)]
 mod tests {
-    use crate::Request;
+    use crate::DramRequest;
     use crate::scheduler::SCHEDULERS;
     use crate::tests::harness::*;
 
-    fn critical(id: u32, bank: u16, row: u32) -> Request {
-        Request { critical: true, ..read(id, bank, row) }
+    fn critical(id: u32, bank: u16, row: u32) -> DramRequest {
+        DramRequest { critical: true, ..read(id, bank, row) }
     }
 
     #[test]

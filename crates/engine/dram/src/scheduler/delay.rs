@@ -2,7 +2,7 @@
 
 use super::shared::Shared;
 use super::{BankView, Event, Family, Queued, Scheduler, SchedulerContext, Slot, Traits};
-use crate::Request;
+use crate::DramRequest;
 use warpmem_params::{Counter, Entry, PolicyInfo, choice, params};
 use warpmem_sim::{CountedMerges, DramCycle, Needs};
 
@@ -135,7 +135,7 @@ impl Delay {
     /// Returns whether the request is passed over. The delay of a matching request starts when its
     /// command could issue or it would be assigned, because by then all updates that can arrive in
     /// time have arrived.
-    fn holds(&mut self, bank: &BankView, slot: Slot, request: &Request) -> bool {
+    fn holds(&mut self, bank: &BankView, slot: Slot, request: &DramRequest) -> bool {
         if let Some(until) = self.waiting[slot.index()].until {
             return until > bank.now;
         }
@@ -157,8 +157,8 @@ impl Delay {
 }
 
 /// Returns whether the request is a read that an SM waits for.
-fn is_waited_for(request: &Request) -> bool {
-    !request.write && request.sm != Request::NO_SOURCE
+fn is_waited_for(request: &DramRequest) -> bool {
+    !request.write && request.sm != DramRequest::NO_SOURCE
 }
 
 impl Scheduler for Delay {

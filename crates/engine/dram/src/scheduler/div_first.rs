@@ -132,7 +132,7 @@ impl Scheduler for DivFirst {
 mod tests {
     use crate::scheduler::{SCHEDULERS, SchedulerContext};
     use crate::tests::harness::*;
-    use crate::{Channel, CommandKind, Dram, Request};
+    use crate::{Channel, CommandKind, Dram, DramRequest};
 
     #[test]
     fn the_warp_with_fewest_pending_requests_goes_first() {
@@ -171,8 +171,9 @@ mod tests {
     #[test]
     fn requests_in_other_channels_count() {
         let queue = [(0, of_warp(0, 0, 1, 0)), (0, of_warp(1, 0, 2, 1))];
-        let beside =
-            |elsewhere: &[Request]| run_beside(&gddr5(), "div-first", &queue, elsewhere).order();
+        let beside = |elsewhere: &[DramRequest]| {
+            run_beside(&gddr5(), "div-first", &queue, elsewhere).order()
+        };
         assert_eq!(beside(&[]), [0, 1]);
         assert_eq!(beside(&[of_warp(9, 0, 1, 0)]), [1, 0]);
     }
@@ -180,12 +181,12 @@ mod tests {
     /// A write-back has no waiting warp and waits for all others.
     #[test]
     fn write_backs_go_last_in_one_queue() {
-        let back = Request { sm: Request::NO_SOURCE, warp: u32::MAX, ..write(0, 0, 1) };
+        let back = DramRequest { sm: DramRequest::NO_SOURCE, warp: u32::MAX, ..write(0, 0, 1) };
         let queue = [back, of_warp(1, 0, 2, 0), of_warp(2, 0, 2, 0)];
         assert_eq!(run(&gddr3(), "div-first", &queue).order(), [1, 2, 0]);
     }
 
-    fn first_hit(policy: &str, queue: &[(u64, Request)]) -> u64 {
+    fn first_hit(policy: &str, queue: &[(u64, DramRequest)]) -> u64 {
         let run = run_beside(&gddr5(), policy, queue, &[]);
         let columns = run.log.iter().filter(|command| command.kind == CommandKind::Rd);
         columns.map(|command| command.cycle).nth(1).unwrap()
@@ -211,7 +212,7 @@ mod tests {
     fn a_bank_chooses_again_when_a_sibling_in_another_arrives() {
         let queue = [
             (0, of_warp(0, 0, 1, 0)),
-            (0, Request { bursts: 30, ..of_warp(9, 1, 1, 9) }),
+            (0, DramRequest { bursts: 30, ..of_warp(9, 1, 1, 9) }),
             (13, of_warp(1, 0, 1, 2)),
             (13, of_warp(2, 0, 2, 1)),
             (20, of_warp(3, 1, 1, 1)),
@@ -228,7 +229,7 @@ mod tests {
         let dram = Dram { channels: 2, ..gddr5() };
         let context = SchedulerContext { dram, ..context(&gddr5()) };
         let mut channels = Channel::family(&context, "div-first").unwrap();
-        let long = |id, bank, bursts, warp| Request { bursts, ..of_warp(id, bank, 1, warp) };
+        let long = |id, bank, bursts, warp| DramRequest { bursts, ..of_warp(id, bank, 1, warp) };
         let beside =
             [long(10, 0, 3, 9), of_warp(3, 0, 1, 1), long(11, 1, 60, 10), of_warp(12, 1, 1, 0)];
         beside.iter().for_each(|&request| channels[1].push(DramCycle::ZERO, request));

@@ -76,15 +76,15 @@ impl Scheduler for FrRrFcfs {
 
 #[cfg(test)]
 mod tests {
-    use crate::Request;
+    use crate::DramRequest;
     use crate::tests::harness::*;
 
-    fn from(sm: u16, request: Request) -> Request {
-        Request { sm, ..request }
+    fn from(sm: u16, request: DramRequest) -> DramRequest {
+        DramRequest { sm, ..request }
     }
 
     /// Returns the orders under `fr-rr-fcfs` and under `fr-fcfs`.
-    fn orders(requests: &[Request]) -> [Vec<u32>; 2] {
+    fn orders(requests: &[DramRequest]) -> [Vec<u32>; 2] {
         ["fr-rr-fcfs", "fr-fcfs"].map(|policy| run(&gddr5(), policy, requests).order())
     }
 
@@ -125,8 +125,8 @@ mod tests {
         let requests = [
             from(0, read(0, 0, 1)),
             from(15, read(1, 0, 2)),
-            from(Request::NO_SOURCE, write(2, 0, 3)),
-            from(Request::NO_SOURCE, write(3, 0, 4)),
+            from(DramRequest::NO_SOURCE, write(2, 0, 3)),
+            from(DramRequest::NO_SOURCE, write(3, 0, 4)),
             from(0, read(4, 0, 5)),
         ];
         assert_eq!(run(&gddr3(), "fr-rr-fcfs", &requests).order(), [0, 1, 2, 4, 3]);

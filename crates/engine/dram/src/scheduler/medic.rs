@@ -80,12 +80,12 @@ impl Scheduler for Medic {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Request;
+    use crate::DramRequest;
     use crate::scheduler::SCHEDULERS;
     use crate::tests::harness::*;
 
-    fn prone(id: u32, row: u32) -> Request {
-        Request { hit_prone: true, ..read(id, 0, row) }
+    fn prone(id: u32, row: u32) -> DramRequest {
+        DramRequest { hit_prone: true, ..read(id, 0, row) }
     }
 
     #[test]

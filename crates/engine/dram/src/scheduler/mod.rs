@@ -25,7 +25,7 @@ mod warp_groups;
 mod warp_table;
 mod warped_mc;
 pub use super::queue::{Queue, Queued, RowView, Slot};
-use super::request::{CommandKind, Request};
+use super::request::{CommandKind, DramRequest};
 pub use super::sets::BankSet;
 use super::sets::one;
 use super::timing::TimingState;
@@ -70,10 +70,10 @@ pub static SCHEDULERS: Registry<dyn Family, SchedulerContext> = Registry::new(
 #[derive(Clone, Debug)]
 pub struct SchedulerContext {
     pub dram: Dram,
-    /// Number of SMs, the sources of requests. [`Request::sm`] is below it, or
-    /// [`Request::NO_SOURCE`].
+    /// Number of SMs, the sources of requests. [`DramRequest::sm`] is below it, or
+    /// [`DramRequest::NO_SOURCE`].
     pub sources: u32,
-    /// Number of warps of the whole machine. [`Request::warp`] is below it, or `u32::MAX`.
+    /// Number of warps of the whole machine. [`DramRequest::warp`] is below it, or `u32::MAX`.
     pub warps: u32,
 }
 
@@ -203,7 +203,7 @@ impl BankView<'_> {
 }
 
 /// Returns the next command of a request to a bank with this open row.
-pub(super) fn next_command(open_row: Option<RowId>, request: &Request) -> CommandKind {
+pub(super) fn next_command(open_row: Option<RowId>, request: &DramRequest) -> CommandKind {
     match open_row {
         None => CommandKind::Act,
         Some(row) if row != request.row => CommandKind::Pre,
@@ -350,7 +350,7 @@ pub trait Scheduler: Send {
     }
 
     /// Returns whether the queue takes one more request. Must be true for an empty queue.
-    fn accepts(&self, queue: &QueueView, request: &Request) -> bool {
+    fn accepts(&self, queue: &QueueView, request: &DramRequest) -> bool {
         let _ = request;
         queue.has_room()
     }

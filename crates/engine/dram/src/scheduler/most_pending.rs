@@ -30,11 +30,11 @@ impl Scheduler for MostPending {
 
 #[cfg(test)]
 mod tests {
-    use crate::Request;
+    use crate::DramRequest;
     use crate::tests::harness::*;
 
     /// Returns reads of bank 0, one to each of these rows.
-    fn rows(rows: &[u32]) -> Vec<Request> {
+    fn rows(rows: &[u32]) -> Vec<DramRequest> {
         rows.iter().zip(0..).map(|(&row, id)| read(id, 0, row)).collect()
     }
 
@@ -60,7 +60,7 @@ mod tests {
     fn ties_go_to_the_row_of_the_oldest_waiting_request() {
         let mut dram = gddr5();
         (dram.timing.trefi, dram.timing.trfc) = (100, 50);
-        let long = |id, row| Request { bursts: 6, ..read(id, 0, row) };
+        let long = |id, row| DramRequest { bursts: 6, ..read(id, 0, row) };
         let requests = [(80, long(0, 1)), (90, long(1, 1)), (91, long(2, 2)), (92, long(3, 1))];
         let run = run_with(&dram, "most-pending", &requests, Stepping::Events, |_| u32::MAX);
         assert_eq!(run.order(), [0, 1, 2, 3]);

@@ -190,11 +190,11 @@ impl Scheduler for ParBs {
 
 #[cfg(test)]
 mod tests {
-    use crate::Request;
+    use crate::DramRequest;
     use crate::tests::harness::*;
 
     /// Returns seven row hits of SM 0, of which five are marked, and one marked request of SM 1.
-    fn hits_and_a_victim() -> Vec<Request> {
+    fn hits_and_a_victim() -> Vec<DramRequest> {
         (0..7).map(|id| from(0, id, 0, 1)).chain([from(1, 7, 0, 2)]).collect()
     }
 

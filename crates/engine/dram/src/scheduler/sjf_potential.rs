@@ -113,16 +113,16 @@ impl Scheduler for SjfPotential {
 
 #[cfg(test)]
 mod tests {
-    use crate::Request;
+    use crate::DramRequest;
     use crate::scheduler::SCHEDULERS;
     use crate::tests::harness::*;
 
-    fn of(warp: u32, request: Request) -> Request {
-        Request { warp, ..request }
+    fn of(warp: u32, request: DramRequest) -> DramRequest {
+        DramRequest { warp, ..request }
     }
 
     /// Returns the orders under `sjf-potential` and under `fr-fcfs`.
-    fn orders(requests: &[Request]) -> [Vec<u32>; 2] {
+    fn orders(requests: &[DramRequest]) -> [Vec<u32>; 2] {
         ["sjf-potential", "fr-fcfs"].map(|policy| run(&gddr5(), policy, requests).order())
     }
 

@@ -5,7 +5,7 @@ use super::{
     BankSet, BankView, ChannelView, Family, QueueView, Queued, Scheduler, SchedulerContext, Slot,
     one,
 };
-use crate::Request;
+use crate::DramRequest;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 use std::collections::VecDeque;
@@ -115,7 +115,7 @@ impl Sms {
         }
     }
 
-    fn source(&self, request: &Request) -> usize {
+    fn source(&self, request: &DramRequest) -> usize {
         usize::from(request.sm).min(self.sources.len() - 1)
     }
 
@@ -192,13 +192,13 @@ impl Scheduler for Sms {
         self.banks[bank.bank.index()].front().copied()
     }
 
-    fn accepts(&self, queue: &QueueView, request: &Request) -> bool {
+    fn accepts(&self, queue: &QueueView, request: &DramRequest) -> bool {
         let fifo = &self.sources[self.source(request)].fifo;
         queue.has_room() && fifo.len() < self.options.fifo as usize
     }
 
     fn on_arrival(&mut self, slot: Slot, queued: &Queued) {
-        let Request { bank, row, .. } = queued.request;
+        let DramRequest { bank, row, .. } = queued.request;
         let index = self.source(&queued.request);
         let source = &mut self.sources[index];
         source.fifo.push_back(Waiting { slot, bank, row, arrived: queued.arrived });

@@ -1,7 +1,7 @@
 //! Shared parts of the schedulers that sort requests into classes, most of them by source.
 
 use super::{BankView, ChannelView, Queued, Ready, SchedulerContext, Slot};
-use crate::Request;
+use crate::DramRequest;
 use crate::sets::BankSet;
 use warpmem_sim::{BankId, DramCycle};
 
@@ -23,7 +23,7 @@ impl Sources {
         self.sms + 1
     }
 
-    pub fn index(self, request: &Request) -> usize {
+    pub fn index(self, request: &DramRequest) -> usize {
         usize::from(request.sm).min(self.sms)
     }
 
@@ -114,9 +114,9 @@ mod tests {
     #[test]
     fn requests_without_an_sm_have_their_own_entry() {
         let sources = Sources::of(&context(&gddr5()));
-        let of = |sm| sources.index(&Request { sm, ..read(0, 0, 0) });
+        let of = |sm| sources.index(&DramRequest { sm, ..read(0, 0, 0) });
         assert_eq!((sources.count(), sources.no_sm()), (17, 16));
-        assert_eq!((of(0), of(15), of(Request::NO_SOURCE)), (0, 15, 16));
+        assert_eq!((of(0), of(15), of(DramRequest::NO_SOURCE)), (0, 15, 16));
     }
 
     #[test]

@@ -8,7 +8,7 @@ use super::{
     BankSet, BankView, ChannelView, Family, Queued, Ready, Scheduler, SchedulerContext, Slot,
     Traits,
 };
-use crate::{Request, Timing};
+use crate::{DramRequest, Timing};
 use slowdown::Slowdowns;
 use warpmem_params::{Complexity, Counter, Entry, PolicyInfo, Real, Shape, bits, params};
 use warpmem_sim::{BankId, DramCycle, RowId};
@@ -163,7 +163,7 @@ impl Stfm {
     }
 
     /// Returns the source that waits for a request; none waits for a write.
-    fn source(&self, request: &Request) -> usize {
+    fn source(&self, request: &DramRequest) -> usize {
         if request.write { self.sources.no_sm() } else { self.sources.index(request) }
     }
 

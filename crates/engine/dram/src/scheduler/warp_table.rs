@@ -2,7 +2,7 @@
 //! requests of each warp.
 
 use super::shared::Shared;
-use super::{Queued, Request, SchedulerContext, Slot};
+use super::{DramRequest, Queued, SchedulerContext, Slot};
 use std::collections::VecDeque;
 use std::sync::MutexGuard;
 use warpmem_params::{Counter, params};
@@ -103,14 +103,14 @@ impl Table {
     }
 
     /// Returns the pending requests of the request's warp; none without a waiting warp.
-    pub fn pending(&self, request: &Request) -> Option<u32> {
+    pub fn pending(&self, request: &DramRequest) -> Option<u32> {
         let entry = self.entry(request)?;
         Some(self.counts[entry.index()].pending)
     }
 
     /// Returns the entry of the request's warp. The paper gives the inputs of the hash. Ours
     /// separates all warps of one load while there are no more of them than aliases.
-    fn entry(&self, request: &Request) -> Option<Entry> {
+    fn entry(&self, request: &DramRequest) -> Option<Entry> {
         let (warp, bits) = (request.warp, self.wat_bits);
         if warp == u32::MAX || bits == 0 {
             return (warp != u32::MAX).then_some(Entry(warp));
@@ -171,7 +171,7 @@ impl WarpTable {
     }
 
     /// Returns the entry of the request's warp; none without a waiting warp.
-    pub fn entry(&self, request: &Request) -> Option<Entry> {
+    pub fn entry(&self, request: &DramRequest) -> Option<Entry> {
         self.table.get().entry(request)
     }
 

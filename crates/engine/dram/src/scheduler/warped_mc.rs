@@ -5,8 +5,8 @@
 
 use super::warp_table::{Options, Table, WarpTable, WarpTables};
 use super::{
-    BankView, Event, Family, Queued, Ready, Request, Scheduler, SchedulerContext, SharingFamily,
-    Slot, Traits,
+    BankView, DramRequest, Event, Family, Queued, Ready, Scheduler, SchedulerContext,
+    SharingFamily, Slot, Traits,
 };
 use warpmem_params::{Complexity, Counter, Entry, PolicyInfo, Shape};
 use warpmem_sim::{DramCycle, RowId};
@@ -101,7 +101,7 @@ impl WarpedMc {
     }
 
     /// Returns the priority of a waiting request; `hits`: its row is open.
-    fn priority(&self, warps: &Table, slot: Slot, request: &Request, hits: bool) -> Priority {
+    fn priority(&self, warps: &Table, slot: Slot, request: &DramRequest, hits: bool) -> Priority {
         if warps.pending(request) == Some(1) {
             Priority::High
         } else if hits && self.held[slot.index()].follows {

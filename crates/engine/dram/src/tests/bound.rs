@@ -2,7 +2,7 @@
 
 use super::harness::*;
 use crate::scheduler::SCHEDULERS;
-use crate::{Dram, Request};
+use crate::{Dram, DramRequest};
 
 /// Returns the least cycles of a bank per row of `n` column commands.
 fn row_cycles(dram: &Dram, n: f64) -> f64 {
@@ -25,7 +25,12 @@ fn bound(dram: &Dram, banks: u32, n: f64) -> f64 {
 
 /// Returns the efficiency of `policy` on the requests, and the bound for the rows that it opened.
 /// Cycles count from the first arrival until the last row could be closed.
-fn reached_and_bound(dram: &Dram, policy: &str, banks: u32, requests: &[Request]) -> (f64, f64) {
+fn reached_and_bound(
+    dram: &Dram,
+    policy: &str,
+    banks: u32,
+    requests: &[DramRequest],
+) -> (f64, f64) {
     let counts = run(dram, policy, requests).counts;
     let n = counts.total().columns_per_activation().unwrap();
     let cycles = counts.pending_cycles as f64 + row_cycles(dram, n);
@@ -33,8 +38,8 @@ fn reached_and_bound(dram: &Dram, policy: &str, banks: u32, requests: &[Request]
 }
 
 /// Returns `n` requests to a row of each bank, round robin over the banks, from many sources.
-fn balanced(banks: u32, n: u32, count: u32) -> Vec<Request> {
-    let request = |id| Request {
+fn balanced(banks: u32, n: u32, count: u32) -> Vec<DramRequest> {
+    let request = |id| DramRequest {
         sm: (id % 16) as u16,
         warp: id % 16 * 32 + id / 16 % 32,
         critical: id % 5 == 0,
@@ -138,7 +143,7 @@ fn random_traffic(chips: u32, locality: u32) -> f64 {
     let bursts = (4 / chips) as u16;
     let requests: Vec<_> = random(&dram, 12_000, locality, 29)
         .into_iter()
-        .map(|request| Request { bursts, ..request })
+        .map(|request| DramRequest { bursts, ..request })
         .collect();
     run(&dram, "fr-fcfs", &requests).counts.dram_efficiency().unwrap()
 }

@@ -5,8 +5,8 @@ use crate::GivenTimes;
 use crate::prefetch::PrefetchContext;
 use crate::scheduler::{SCHEDULERS, SchedulerContext};
 use crate::{
-    Channel, ChannelResult, Command, CommandKind, Completion, DoneWith, Dram, Power,
-    QueueOrganisation, Request, Timing, checker,
+    Channel, ChannelResult, Command, CommandKind, Completion, DoneWith, Dram, DramRequest, Power,
+    QueueOrganisation, Timing, checker,
 };
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -278,8 +278,8 @@ pub fn channel(dram: &Dram, policy: &str) -> Channel {
 pub fn run_beside(
     dram: &Dram,
     policy: &str,
-    requests: &[(u64, Request)],
-    elsewhere: &[Request],
+    requests: &[(u64, DramRequest)],
+    elsewhere: &[DramRequest],
 ) -> Run {
     let context = SchedulerContext { dram: Dram { channels: 2, ..dram.clone() }, ..context(dram) };
     let mut channels = Channel::family(&context, policy).unwrap();
@@ -346,7 +346,7 @@ pub enum Stepping {
 pub fn run_with(
     dram: &Dram,
     policy: &str,
-    requests: &[(u64, Request)],
+    requests: &[(u64, DramRequest)],
     stepping: Stepping,
     room: impl Fn(u64) -> u32,
 ) -> Run {
@@ -356,7 +356,7 @@ pub fn run_with(
 /// Drives a channel that may be one of several, as [`run_with`].
 pub fn drive(
     channel: &mut Channel,
-    requests: &[(u64, Request)],
+    requests: &[(u64, DramRequest)],
     stepping: Stepping,
     room: impl Fn(u64) -> u32,
 ) -> Run {
@@ -395,36 +395,36 @@ pub fn drive(
 }
 
 /// Sends all requests as early as possible and checks the log.
-pub fn run(dram: &Dram, policy: &str, requests: &[Request]) -> Run {
+pub fn run(dram: &Dram, policy: &str, requests: &[DramRequest]) -> Run {
     let requests: Vec<_> = requests.iter().map(|request| (0, *request)).collect();
     timed(dram, policy, &requests)
 }
 
 /// Sends all requests at their cycles, as [`run`].
-pub fn timed(dram: &Dram, policy: &str, requests: &[(u64, Request)]) -> Run {
+pub fn timed(dram: &Dram, policy: &str, requests: &[(u64, DramRequest)]) -> Run {
     let run = run_with(dram, policy, requests, Stepping::Events, |_| u32::MAX);
     assert_eq!(checker::check(dram, &run.log), [], "{policy}");
     run
 }
 
 /// Sends all requests at their cycles, with event stepping only.
-pub fn timed_by_events(policy: &str, requests: &[(u64, Request)]) -> Run {
+pub fn timed_by_events(policy: &str, requests: &[(u64, DramRequest)]) -> Run {
     run_with(&gddr5(), policy, requests, Stepping::Events, |_| u32::MAX)
 }
 
 /// Returns the order of completion of requests to [`gddr5`] that arrive together.
-pub fn order(policy: &str, requests: &[Request]) -> Vec<u32> {
+pub fn order(policy: &str, requests: &[DramRequest]) -> Vec<u32> {
     run(&gddr5(), policy, requests).order()
 }
 
 /// Returns the commands for requests that arrive together.
-pub fn commands(dram: &Dram, policy: &str, requests: &[Request]) -> Vec<String> {
+pub fn commands(dram: &Dram, policy: &str, requests: &[DramRequest]) -> Vec<String> {
     run(dram, policy, requests).commands()
 }
 
 /// Returns a policy's order of completion for requests that arrive together; FR-FCFS must have
 /// another.
-pub fn order_unlike_fr_fcfs(policy: &str, requests: &[Request]) -> Vec<u32> {
+pub fn order_unlike_fr_fcfs(policy: &str, requests: &[DramRequest]) -> Vec<u32> {
     let order = run(&gddr5(), policy, requests).order();
     assert_ne!(order, run(&gddr5(), "fr-fcfs", requests).order(), "{policy} equals fr-fcfs");
     order

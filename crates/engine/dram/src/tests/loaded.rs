@@ -3,7 +3,7 @@
 
 use super::harness::*;
 use super::reference::{Reference, as_run, commands, references, requests};
-use crate::{Dram, Request};
+use crate::{Dram, DramRequest};
 
 /// DRAMsim3's transaction queue and the entries of its 16 bank queues, which all requests traverse.
 const DRAMSIM3_DEPTH: u32 = 32 + 16 * 8;
@@ -12,7 +12,7 @@ const DRAMSIM3_DEPTH: u32 = 32 + 16 * 8;
 /// settings cannot express.
 const SPLIT_BEFORE_SHARED: [&str; 2] = ["d3_gddr5", "d3_hbm2"];
 
-fn last_cycle(dram: &Dram, policy: &str, requests: &[Request]) -> f64 {
+fn last_cycle(dram: &Dram, policy: &str, requests: &[DramRequest]) -> f64 {
     run(dram, policy, requests).log.last().unwrap().cycle as f64
 }
 

@@ -8,7 +8,7 @@ use crate::CommandKind::{Act, Pre, PreAll, Rd, Rda, Ref, RefPb, Wr, Wra};
 use crate::checker::Checker;
 use crate::standard::{COMMAND_BUS, Standard, StandardError};
 use crate::{
-    Command, CommandKind, Constraint, Dram, MAX_BANKS, Request, Scope, Timing, constraints,
+    Command, CommandKind, Constraint, Dram, DramRequest, MAX_BANKS, Scope, Timing, constraints,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use warpmem_params::Invalid;
@@ -285,7 +285,7 @@ fn a_command_one_cycle_early_is_always_caught_in_every_standard() {
     }
 }
 
-fn loaded_stream(dram: &Dram, seed: u64) -> Vec<Request> {
+fn loaded_stream(dram: &Dram, seed: u64) -> Vec<DramRequest> {
     let mut random_bits = Random(seed);
     let mut requests = random(dram, 260, 2, seed);
     for request in &mut requests {

@@ -2,9 +2,9 @@
 //! commands and orders.
 
 use super::harness::*;
-use crate::{Dram, QueueOrganisation, Request};
+use crate::{Dram, DramRequest, QueueOrganisation};
 
-fn timed(dram: &Dram, policy: &str, requests: &[(u64, Request)]) -> Run {
+fn timed(dram: &Dram, policy: &str, requests: &[(u64, DramRequest)]) -> Run {
     run_with(dram, policy, requests, Stepping::Events, |_| u32::MAX)
 }
 
@@ -52,7 +52,7 @@ fn a_closed_page_is_closed_by_its_last_column_command() {
 
 #[test]
 fn a_capped_page_closes_after_n_column_commands_despite_waiting_hits() {
-    let hits: Vec<Request> = (0..5).map(|id| read(id, 0, 1)).collect();
+    let hits: Vec<DramRequest> = (0..5).map(|id| read(id, 0, 1)).collect();
     let commands = run(&with_page("closed-cap(n=3)"), "fr-fcfs", &hits).commands();
     let kinds: Vec<&str> = commands.iter().map(|c| c.split(' ').next().unwrap()).collect();
     assert_eq!(kinds, ["Act", "Rd", "Rd", "Rda", "Act", "Rd", "Rda"]);
@@ -63,9 +63,10 @@ fn a_capped_page_closes_after_n_column_commands_despite_waiting_hits() {
 #[test]
 fn an_open_adaptive_page_closes_for_a_conflict_only() {
     let reads = (2..16).map(|id| read(id, 1, 1));
-    let conflict: Vec<Request> = [read(0, 0, 1), write(1, 0, 2)].into_iter().chain(reads).collect();
+    let conflict: Vec<DramRequest> =
+        [read(0, 0, 1), write(1, 0, 2)].into_iter().chain(reads).collect();
     let without = [&conflict[..1], &conflict[2..]].concat();
-    let closes = |page: &str, requests: &[Request]| {
+    let closes = |page: &str, requests: &[DramRequest]| {
         let log = run(&with_page(page), "fr-fcfs", requests).log;
         log.iter().any(|c| c.bank == 0 && c.kind.closes_row() && c.cycle == 12)
     };
@@ -143,7 +144,7 @@ fn first_ready_closes_a_row_that_hits_wait_for() {
 fn cap_counts_selects_the_count() {
     // Row 1 is opened by 0; 1 and 2 go to other rows; four hits to row 1, then six to row 2.
     let rows = [1, 2, 3, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2];
-    let requests: Vec<Request> = (0..).zip(rows).map(|(id, row)| read(id, 0, row)).collect();
+    let requests: Vec<DramRequest> = (0..).zip(rows).map(|(id, row)| read(id, 0, row)).collect();
     let order = |counts: &str| {
         let policy = format!("fr-fcfs(row_hit_cap=4,cap_counts={counts})");
         run(&gddr5(), &policy, &requests).order()

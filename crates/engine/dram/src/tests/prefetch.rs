@@ -6,7 +6,7 @@ use super::harness::*;
 use crate::prefetch::PREFETCHERS;
 use crate::scheduler::{BankView, ChannelView, Queued, Ready, Scheduler, Slot, Traits};
 use crate::tests::harness::prefetch_context;
-use crate::{Channel, Command, CommandKind, Completion, Dram, Request, checker};
+use crate::{Channel, Command, CommandKind, Completion, Dram, DramRequest, checker};
 use warpmem_sim::{BankId, BankRow, CachedLines, RowId};
 
 /// Lines of a row, and column commands of a line.
@@ -14,8 +14,8 @@ const LINES: u32 = 8;
 const BURSTS: u16 = 2;
 
 /// Returns a read of a whole line.
-fn line(id: u32, bank: u16, row: u32, line: u16) -> Request {
-    Request { line, bursts: BURSTS, ..read(id, bank, row) }
+fn line(id: u32, bank: u16, row: u32, line: u16) -> DramRequest {
+    DramRequest { line, bursts: BURSTS, ..read(id, bank, row) }
 }
 
 fn equipped(channel: Channel, prefetcher: &str) -> Channel {
@@ -23,7 +23,7 @@ fn equipped(channel: Channel, prefetcher: &str) -> Channel {
     channel.with_prefetcher(prefetcher, LINES, BURSTS, CachedLines::default())
 }
 
-fn with(dram: &Dram, policy: &str, prefetcher: &str, requests: &[(u64, Request)]) -> Run {
+fn with(dram: &Dram, policy: &str, prefetcher: &str, requests: &[(u64, DramRequest)]) -> Run {
     let mut channel = equipped(channel(dram, policy), prefetcher);
     let run = drive(&mut channel, requests, Stepping::Events, |_| u32::MAX);
     assert_eq!(checker::check(dram, &run.log), [], "{policy}, {prefetcher}");
@@ -31,7 +31,7 @@ fn with(dram: &Dram, policy: &str, prefetcher: &str, requests: &[(u64, Request)]
 }
 
 /// Returns a request that keeps the channel busy until this cycle.
-fn later(cycle: u64) -> (u64, Request) {
+fn later(cycle: u64) -> (u64, DramRequest) {
     (cycle, line(99, 15, 0, 0))
 }
 
@@ -119,8 +119,9 @@ fn prefetching_ends_when_the_cache_has_all_lines() {
 fn trigger_all_prefetches_from_written_rows() {
     let one_queue =
         Dram { write_queue: 0, write_high_watermark: 0, write_low_watermark: 0, ..gddr5() };
-    let written = |id, row, line_of_row| Request { write: true, ..line(id, 0, row, line_of_row) };
-    let prefetched = |prefetcher: &str, requests: &[(u64, Request)]| {
+    let written =
+        |id, row, line_of_row| DramRequest { write: true, ..line(id, 0, row, line_of_row) };
+    let prefetched = |prefetcher: &str, requests: &[(u64, DramRequest)]| {
         let run = with(&one_queue, "fr-fcfs", prefetcher, requests);
         run.served(true).iter().filter(|&&(bank, ..)| bank == 0).count()
     };
@@ -249,7 +250,7 @@ fn a_reopened_row_is_prefetched_except_for_its_requested_lines() {
 fn waiting_reads_block_prefetches_while_writes_are_served() {
     // A write to line 0 opens row 5 of bank 0, which is prefetched from when reads are served
     // again.
-    let written = Request { write: true, ..line(0, 0, 5, 0) };
+    let written = DramRequest { write: true, ..line(0, 0, 5, 0) };
     let prefetcher = "opportunistic-stop(trigger=all)";
     let run = with(&gddr5(), "fr-fcfs", prefetcher, &[(0, written), later(500)]);
     assert_eq!(
@@ -257,7 +258,7 @@ fn waiting_reads_block_prefetches_while_writes_are_served() {
         [1, 2, 3, 4, 5, 6, 7]
     );
     // No read waits: writes to another bank are served, and no line begins meanwhile.
-    let write = |id| (30, Request { write: true, ..line(id, 1, id, 0) });
+    let write = |id| (30, DramRequest { write: true, ..line(id, 1, id, 0) });
     let requests = [(0, line(0, 0, 5, 0)), write(1), write(2), write(3), later(500)];
     let run = with(&gddr5(), "fr-fcfs", "opportunistic", &requests);
     let last = run.completions.iter().filter(|d| d.write).map(|d| d.end.number()).max().unwrap();
@@ -271,8 +272,8 @@ fn waiting_reads_block_prefetches_while_writes_are_served() {
 #[test]
 fn writes_of_the_unserved_queue_do_not_count() {
     let mut requests = vec![(0, line(0, 0, 5, 0))];
-    requests.push((1, Request { write: true, ..line(1, 0, 6, 0) }));
-    requests.push((1, Request { write: true, ..line(2, 0, 5, 7) }));
+    requests.push((1, DramRequest { write: true, ..line(1, 0, 6, 0) }));
+    requests.push((1, DramRequest { write: true, ..line(2, 0, 5, 7) }));
     requests.extend((3..40).map(|id| (0, line(id, 1, id, 0))));
     requests.sort_by_key(|&(cycle, _)| cycle);
     let run = with(&gddr5(), "fr-fcfs", "opportunistic-stop", &requests);
@@ -322,7 +323,7 @@ fn a_refresh_ends_prefetching() {
 /// Prefetches need room to complete; requests for a following row do not wait for room.
 #[test]
 fn without_room_nothing_is_prefetched_and_nothing_waits() {
-    let requests = [(0, line(0, 0, 5, 0)), (100, Request { write: true, ..line(1, 0, 6, 0) })];
+    let requests = [(0, line(0, 0, 5, 0)), (100, DramRequest { write: true, ..line(1, 0, 6, 0) })];
     let one_queue =
         Dram { write_queue: 0, write_high_watermark: 0, write_low_watermark: 0, ..gddr5() };
     let prefetched = |room: fn(u64) -> u32| {
@@ -340,7 +341,7 @@ fn without_room_nothing_is_prefetched_and_nothing_waits() {
 #[test]
 fn without_room_nothing_is_prefetched_after_a_switch_to_reads() {
     // The write has its ACT only, so that the data bus is free.
-    let written = Request { write: true, ..line(1, 1, 5, 0) };
+    let written = DramRequest { write: true, ..line(1, 1, 5, 0) };
     let requests = [(0, line(0, 0, 5, 0)), (20, written), (26, line(2, 2, 5, 0)), later(60)];
     let mut channel = equipped(channel(&gddr5(), "fr-fcfs"), "opportunistic");
     let room = |now| if (25..60).contains(&now) { 0 } else { 9 };
@@ -354,7 +355,7 @@ fn without_room_nothing_is_prefetched_after_a_switch_to_reads() {
 fn prefetches_take_room_as_reads_do() {
     let requests: Vec<_> = random(&gddr5(), 300, 2, 5)
         .into_iter()
-        .map(|r| (u64::from(r.id) * 9, Request { bursts: BURSTS, ..r }))
+        .map(|r| (u64::from(r.id) * 9, DramRequest { bursts: BURSTS, ..r }))
         .collect();
     let mut channel = equipped(channel(&gddr5(), "fr-fcfs"), "opportunistic");
     let run = drive(&mut channel, &requests, Stepping::Events, |_| 3);

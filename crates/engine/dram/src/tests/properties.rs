@@ -2,11 +2,11 @@
 
 use super::harness::*;
 use crate::scheduler::{BankView, Scheduler, Slot, Traits};
-use crate::{Channel, Dram, Request, checker};
+use crate::{Channel, Dram, DramRequest, checker};
 use proptest::prelude::*;
 
 /// Generates requests with gaps between their arrivals; few banks and rows cause conflicts.
-fn stream() -> impl Strategy<Value = Vec<(u64, Request)>> {
+fn stream() -> impl Strategy<Value = Vec<(u64, DramRequest)>> {
     let request = (0u64..30, 0u16..16, 0u32..4, prop::bool::weighted(0.3), 1u16..4, any::<u16>());
     let pace = prop::sample::select(vec![1u64, 4, 1000]);
     (prop::collection::vec(request, 1..250), pace).prop_map(|(parts, pace)| {
@@ -14,7 +14,7 @@ fn stream() -> impl Strategy<Value = Vec<(u64, Request)>> {
         let mut requests = Vec::new();
         for (id, (gap, bank, row, write, bursts, from)) in parts.into_iter().enumerate() {
             now += gap / pace;
-            let request = Request { write, bursts, ..read(id as u32, bank, row) };
+            let request = DramRequest { write, bursts, ..read(id as u32, bank, row) };
             requests.push((now, sent_by(from, request)));
         }
         requests
@@ -22,12 +22,12 @@ fn stream() -> impl Strategy<Value = Vec<(u64, Request)>> {
 }
 
 /// Gives a request one of a few sources, by the bits of `from`; a write may have none.
-fn sent_by(from: u16, request: Request) -> Request {
+fn sent_by(from: u16, request: DramRequest) -> DramRequest {
     if request.write && from & 1 == 1 {
-        return Request { sm: Request::NO_SOURCE, warp: u32::MAX, ..request };
+        return DramRequest { sm: DramRequest::NO_SOURCE, warp: u32::MAX, ..request };
     }
     let sm = from >> 1 & 3;
-    Request {
+    DramRequest {
         sm,
         warp: u32::from(sm) * 32 + u32::from(from >> 3 & 3),
         pc: u32::from(from >> 5 & 1) * 16,
@@ -38,7 +38,7 @@ fn sent_by(from: u16, request: Request) -> Request {
     }
 }
 
-fn fit(dram: &Dram, requests: &[(u64, Request)]) -> Vec<(u64, Request)> {
+fn fit(dram: &Dram, requests: &[(u64, DramRequest)]) -> Vec<(u64, DramRequest)> {
     let mut requests = requests.to_vec();
     requests.iter_mut().for_each(|(_, request)| request.bank.0 %= dram.banks as u16);
     requests
@@ -69,9 +69,9 @@ impl Scheduler for Asked {
 #[test]
 fn every_request_is_served_when_assignment_frees_entries() {
     let dram = Dram { read_queue: 4, picks_per_cycle: 1, ..gddr3() };
-    let requests: Vec<Request> = random(&dram, 300, 2, 5)
+    let requests: Vec<DramRequest> = random(&dram, 300, 2, 5)
         .into_iter()
-        .map(|request| Request { load: request.id / 3, ..sent_by(request.id as u16, request) })
+        .map(|request| DramRequest { load: request.id / 3, ..sent_by(request.id as u16, request) })
         .collect();
     for policy in policies() {
         let run = run(&dram, policy, &requests);

@@ -8,7 +8,7 @@ use super::harness::*;
 use crate::CommandKind::{Act, Pre, PreAll, Rd, Ref, RefPb, Wr};
 use crate::checker::{COMMAND_ORDER, Checker, WITHIN_CLOCK};
 use crate::standard::{COMMAND_BUS, Standard};
-use crate::{Command, CommandKind, Constraint, Dram, Request, Scope, Timing};
+use crate::{Command, CommandKind, Constraint, Dram, DramRequest, Scope, Timing};
 use serde_json::Value;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -275,8 +275,8 @@ pub(super) fn commands(dram: &Dram, folder: &Path) -> Vec<Row> {
     table(&folder.join("commands.csv")).iter().map(row).collect()
 }
 
-pub(super) fn requests(dram: &Dram, folder: &Path) -> Vec<Request> {
-    let request = |row: &HashMap<String, String>| Request {
+pub(super) fn requests(dram: &Dram, folder: &Path) -> Vec<DramRequest> {
+    let request = |row: &HashMap<String, String>| DramRequest {
         write: row["op"] == "W",
         ..read(number(row, "idx") as u32, bank(dram, row), number(row, "row") as u32)
     };
@@ -327,10 +327,10 @@ fn every_command_is_legal_from_the_reference_cycle() {
 
 /// Returns the cycle in which the reference sent each request: that of its first command if no rule
 /// delayed it, else 0.
-fn arrivals(rows: &[Row], requests: &[Request]) -> Vec<(u64, Request)> {
+fn arrivals(rows: &[Row], requests: &[DramRequest]) -> Vec<(u64, DramRequest)> {
     let mut rows = rows.iter();
     let mut last_column = 0;
-    let arrival = |request: &Request| {
+    let arrival = |request: &DramRequest| {
         let first = rows.next().unwrap();
         let held = first.command.cycle == first.earliest;
         let arrival =

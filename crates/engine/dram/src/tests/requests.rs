@@ -1,25 +1,25 @@
 //! Requests, streams of requests, and commands for tests.
 
-use crate::{Command, CommandKind, Dram, Request};
+use crate::{Command, CommandKind, Dram, DramRequest};
 use warpmem_sim::{BankId, RowId};
 
 /// Returns a one-burst read.
-pub fn read(id: u32, bank: u16, row: u32) -> Request {
-    Request::read(id, BankId(bank), RowId(row))
+pub fn read(id: u32, bank: u16, row: u32) -> DramRequest {
+    DramRequest::read(id, BankId(bank), RowId(row))
 }
 
-pub fn write(id: u32, bank: u16, row: u32) -> Request {
-    Request { write: true, ..read(id, bank, row) }
+pub fn write(id: u32, bank: u16, row: u32) -> DramRequest {
+    DramRequest { write: true, ..read(id, bank, row) }
 }
 
 /// Returns a read of an SM.
-pub fn from(sm: u16, id: u32, bank: u16, row: u32) -> Request {
-    Request { sm, ..read(id, bank, row) }
+pub fn from(sm: u16, id: u32, bank: u16, row: u32) -> DramRequest {
+    DramRequest { sm, ..read(id, bank, row) }
 }
 
 /// Returns a read of a warp.
-pub fn of_warp(id: u32, bank: u16, row: u32, warp: u32) -> Request {
-    Request { warp, ..read(id, bank, row) }
+pub fn of_warp(id: u32, bank: u16, row: u32, warp: u32) -> DramRequest {
+    DramRequest { warp, ..read(id, bank, row) }
 }
 
 /// Returns a command to row 0 that serves no request.
@@ -41,7 +41,7 @@ impl Random {
 }
 
 /// Returns uniform random banks and rows with `locality` successive requests to each.
-pub fn random(dram: &Dram, count: u32, locality: u32, seed: u64) -> Vec<Request> {
+pub fn random(dram: &Dram, count: u32, locality: u32, seed: u64) -> Vec<DramRequest> {
     let mut random = Random(seed);
     let mut place = (0, 0);
     (0..count)
@@ -55,7 +55,7 @@ pub fn random(dram: &Dram, count: u32, locality: u32, seed: u64) -> Vec<Request>
 }
 
 /// Returns whole rows of all banks in parallel, round robin over the banks.
-pub fn sequential(dram: &Dram, count: u32) -> Vec<Request> {
+pub fn sequential(dram: &Dram, count: u32) -> Vec<DramRequest> {
     let columns = dram.row_bytes / (dram.bus_bytes * dram.burst_length);
     (0..count).map(|id| read(id, (id % dram.banks) as u16, id / (dram.banks * columns))).collect()
 }

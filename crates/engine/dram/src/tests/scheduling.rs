@@ -2,7 +2,7 @@
 
 use super::harness::*;
 use crate::scheduler::SCHEDULERS;
-use crate::{Dram, Request, RowOutcome};
+use crate::{Dram, DramRequest, RowOutcome};
 
 /// A hit, a miss and a conflict in isolation have exactly their latencies.
 #[test]
@@ -172,7 +172,7 @@ fn fr_fcfs_serves_row_hits_first() {
 }
 
 /// Returns a stream of hits with one older conflict.
-fn starving() -> Vec<Request> {
+fn starving() -> Vec<DramRequest> {
     let mut requests: Vec<_> = (0..20).map(|id| read(id, 0, 1)).collect();
     requests[1].row.0 = 2;
     requests
@@ -252,8 +252,8 @@ fn banks_are_served_round_robin() {
 #[test]
 fn bursts_of_two_banks_interleave() {
     let requests = [
-        Request { bursts: 3, ..read(0, 0, 1) },
-        Request { bursts: 2, ..read(1, 1, 1) },
+        DramRequest { bursts: 3, ..read(0, 0, 1) },
+        DramRequest { bursts: 2, ..read(1, 1, 1) },
         read(2, 0, 1),
     ];
     let run = run(&gddr5(), "fr-fcfs", &requests);
@@ -341,7 +341,7 @@ fn turnaround_limit_bounds_the_bypasses_of_a_request_in_service() {
 #[test]
 fn a_request_of_two_column_commands_bypasses_once() {
     let mut requests = vec![(0, read(0, 1, 1)), (50, write(1, 0, 1))];
-    requests.extend((2..22).map(|id| (51, Request { bursts: 2, ..read(id, 1, 1) })));
+    requests.extend((2..22).map(|id| (51, DramRequest { bursts: 2, ..read(id, 1, 1) })));
     let dram = Dram { turnaround_limit: 8, ..gddr5() };
     let run = timed(&dram, "fr-fcfs", &requests);
     assert_eq!(run.order().iter().position(|&id| id == 1).unwrap() - 1, 8);
@@ -443,7 +443,7 @@ fn refresh_closes_all_banks_first() {
     (dram.timing.trefi, dram.timing.trfc) = (100, 50);
     let requests = [
         (0, read(0, 0, 1)),
-        (95, Request { bursts: 4, ..read(1, 0, 1) }),
+        (95, DramRequest { bursts: 4, ..read(1, 0, 1) }),
         (98, read(2, 0, 1)),
         (98, read(3, 1, 5)),
     ];

@@ -2,9 +2,9 @@
 
 use super::harness::*;
 use crate::standard::Standard;
-use crate::{CommandKind, Dram, Request, Timing};
+use crate::{CommandKind, Dram, DramRequest, Timing};
 
-fn efficiency(dram: &Dram, policy: &str, requests: &[Request]) -> f64 {
+fn efficiency(dram: &Dram, policy: &str, requests: &[DramRequest]) -> f64 {
     run(dram, policy, requests).counts.dram_efficiency().unwrap()
 }
 
@@ -20,7 +20,7 @@ fn one_bank_with_row_locality_two_gives_eight_of_thirty_four() {
     assert_eq!(dram.burst_cycles(), 2);
     let pairs = 200;
     let requests: Vec<_> =
-        (0..2 * pairs).map(|id| Request { bursts: 2, ..read(id, 1, id / 2) }).collect();
+        (0..2 * pairs).map(|id| DramRequest { bursts: 2, ..read(id, 1, id / 2) }).collect();
     for policy in policies() {
         let run = run(&dram, policy, &requests);
         let rows = activations(&run);
@@ -115,7 +115,7 @@ fn reordering_is_faster_on_interleaved_streams() {
 fn a_write_of_128_bytes_takes_all_its_bursts() {
     let mut dram = hbm2();
     dram.timing.trefi = 0;
-    let requests: Vec<_> = (0..32).map(|id| Request { bursts: 4, ..write(id, 0, 7) }).collect();
+    let requests: Vec<_> = (0..32).map(|id| DramRequest { bursts: 4, ..write(id, 0, 7) }).collect();
     let run = run(&dram, "fr-fcfs", &requests);
     let counts = &run.counts;
     assert_eq!(counts.total().writes, 128);

@@ -1,7 +1,7 @@
 //! Every request completes once, and the counts agree with the commands.
 
 use super::harness::*;
-use crate::{CommandKind, DoneWith, Dram, Request, RowOutcome};
+use crate::{CommandKind, DoneWith, Dram, DramRequest, RowOutcome};
 
 #[test]
 fn an_idle_channel_has_nothing_to_do() {
@@ -76,7 +76,7 @@ fn durations_of_a_single_read() {
 fn done_with_selects_the_datum_that_completes_a_request() {
     let run = |done_with| {
         let dram = Dram { done_with, ..gddr5() };
-        let write = Request { write: true, ..read(2, 3, 9) };
+        let write = DramRequest { write: true, ..read(2, 3, 9) };
         [read(1, 3, 9), write].map(|request| run(&dram, "fr-fcfs", &[request]))
     };
     let last = run(DoneWith::LastDatum);

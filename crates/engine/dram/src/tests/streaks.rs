@@ -1,7 +1,7 @@
 //! Row streaks and their breakers as a channel counts them (Yuan 2009, section 5.2).
 
 use super::harness::{RowId, gddr3, gddr5, random, read, run, timed, write};
-use crate::{BankResult, Breaker, Dram, Request};
+use crate::{BankResult, Breaker, Dram, DramRequest};
 
 /// Row switches of one or more banks, the stranded ones, and the breakers by kind.
 #[derive(Debug, PartialEq)]
@@ -21,14 +21,14 @@ impl Streaks {
     }
 }
 
-fn streaks(dram: &Dram, policy: &str, requests: &[Request]) -> Streaks {
+fn streaks(dram: &Dram, policy: &str, requests: &[DramRequest]) -> Streaks {
     Streaks::of(&run(dram, policy, requests).counts.total())
 }
 
 /// Yuan 2009, Figure 4: two SMs, two rows, one bank, under round robin and under a held grant.
 #[test]
 fn round_robin_between_two_sms_breaks_streaks_and_a_held_grant_does_not() {
-    let of = |id, sm: u16| Request { sm, cta: sm.into(), ..read(id, 0, 1 + u32::from(sm)) };
+    let of = |id, sm: u16| DramRequest { sm, cta: sm.into(), ..read(id, 0, 1 + u32::from(sm)) };
     let interleaved = [of(0, 0), of(1, 1), of(2, 0), of(3, 1)];
     let held = [of(0, 0), of(2, 0), of(1, 1), of(3, 1)];
     for policy in ["fcfs", "banked-fifo"] {
@@ -57,9 +57,9 @@ fn streaks_are_counted_bank_by_bank_and_add_up() {
 #[test]
 fn fr_fcfs_strands_no_requests_unlike_fifo_orders() {
     for dram in [gddr5(), gddr3()] {
-        let requests: Vec<Request> = random(&dram, 4000, 3, 1)
+        let requests: Vec<DramRequest> = random(&dram, 4000, 3, 1)
             .into_iter()
-            .map(|request| Request { row: RowId(request.row.0 % 3), ..request })
+            .map(|request| DramRequest { row: RowId(request.row.0 % 3), ..request })
             .collect();
         let of = |policy| streaks(&dram, policy, &requests);
         assert!(of("fr-fcfs").switches > 100);

@@ -44,7 +44,7 @@ impl Scheduler for Spy {
     }
 
     fn on_arrival(&mut self, _: Slot, queued: &Queued) {
-        let Request { id, merges, age, critical, hit_prone, .. } = queued.request;
+        let DramRequest { id, merges, age, critical, hit_prone, .. } = queued.request;
         self.0.lock().unwrap().push(Notification::Arrived { id, merges, age, critical, hit_prone });
     }
 
@@ -62,7 +62,7 @@ impl Scheduler for Spy {
 /// A controller of one slice, and the notifications of its scheduler.
 struct ControllerBench {
     bench: Bench,
-    controller: Controller,
+    controller: MemoryController,
     ports: (PortId, PortId),
     notified: Arc<Mutex<Vec<Notification>>>,
     /// First cycle in which the slice accepts a fill.
@@ -92,7 +92,7 @@ impl ControllerBench {
         let channel = Channel::new(&machine.dram, Box::new(Spy(Arc::clone(&notified)))).unwrap();
         let clock = bench.sim.region.fabric.clock(Domain::Dram);
         let none = PREFETCHERS.build("none", &machine.prefetch_context()).unwrap();
-        let controller = Controller::new(&machine, 0, clock.of(), channel, none, vec![ports]);
+        let controller = MemoryController::new(&machine, 0, clock.of(), channel, none, vec![ports]);
         ControllerBench { bench, controller, ports, notified, opens: 0 }
     }
 

@@ -1,6 +1,6 @@
 //! The controller of a perfect DRAM: requests complete on arrival.
 
-use super::{Controller, dummy, pop};
+use super::{MemoryController, dummy, pop};
 use crate::context::Context;
 use std::collections::VecDeque;
 use warpmem_params::Counter;
@@ -22,10 +22,10 @@ impl Perfect {
     }
 }
 
-impl Controller {
+impl MemoryController {
     /// Replaces the channel by a perfect DRAM: reads complete after the latency from the slice and
     /// return when the port of the slice has room; writes vanish.
-    pub fn perfect(mut self) -> Controller {
+    pub fn perfect(mut self) -> MemoryController {
         let done = vec![VecDeque::new(); self.slices.len()];
         self.perfect = Some(Perfect { reads: 0, writes: 0, done });
         self

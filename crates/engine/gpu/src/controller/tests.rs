@@ -57,7 +57,8 @@ fn run(overrides: &[&str], misses: &[Miss], opens: u64) -> Outcome {
     let dram = Channel::family(&machine.scheduler_context(), policy).unwrap().remove(0);
     let prefetcher =
         PREFETCHERS.build(&machine.policy.prefetcher, &machine.prefetch_context()).unwrap();
-    let mut controller = Controller::new(&machine, 0, clock.of(), dram, prefetcher, ports.clone());
+    let mut controller =
+        MemoryController::new(&machine, 0, clock.of(), dram, prefetcher, ports.clone());
     for miss in misses {
         let place = Location { slice: SliceId(miss.slice), ..bench.sim.map.locate(miss.address) };
         let row = Row::of_slice(miss.address, miss.kind, place);

@@ -3,7 +3,7 @@
 use super::instrumented::{State, StepCounts};
 use super::phase::Phase;
 use crate::context::{Context, Recording};
-use crate::controller::Controller;
+use crate::controller::MemoryController;
 use crate::l2::Slice;
 use crate::side::SideChannels;
 use crate::sm::{ClusterCta, CtaEnd, Sm};
@@ -19,7 +19,7 @@ pub(super) struct RegionUnits {
     pub first_slice: usize,
     pub slices: Vec<Slice>,
     pub first_controller: usize,
-    pub controllers: Vec<Controller>,
+    pub controllers: Vec<MemoryController>,
     pub map: Arc<AddressMap>,
     pub side: SideChannels,
     pub record: Recording,

@@ -234,12 +234,12 @@ fn run_to_end(
     let end = std::thread::scope(|scope| {
         let mut feeder = Feeder::start(trace, system.dispatcher().chosen().clone(), scope);
         let team = Team::start(system.helpers(), scope);
-        let mut watch = Watch::new(machine, core);
+        let mut watchdog = Watchdog::new(machine, core);
         let mut now = Ticks(0);
         // The dispatcher starts the first CTAs in cycle 0; the SMs see them in cycle 1.
         system.start_account(FIRST_CYCLE);
         while !system.dispatcher().is_done() {
-            now = watch.next(system, progress)?;
+            now = watchdog.next(system, progress)?;
             if let Some(intervals) = &mut intervals {
                 intervals.follow(now, system, sink);
             }
@@ -262,7 +262,7 @@ fn run_to_end(
         system.finish_sms(end, &mut result);
         system.end_prefetching(now);
         while !system.is_drained() {
-            now = watch.next(system, progress)?;
+            now = watchdog.next(system, progress)?;
             system.step(now, &mut feeder, &team)?;
         }
         Ok::<Ticks, RunError>(now.max(core.at(end)))
@@ -282,16 +282,16 @@ fn run_to_end(
 }
 
 /// Selects the next time, and detects deadlocks and interruptions.
-struct Watch {
+struct Watchdog {
     core: CoreClock,
     now: Ticks,
     next_report: u64,
     stall: Stall,
 }
 
-impl Watch {
-    fn new(machine: &Machine, core: CoreClock) -> Watch {
-        Watch { core, now: Ticks(0), next_report: REPORT_STEPS, stall: Stall::new(machine) }
+impl Watchdog {
+    fn new(machine: &Machine, core: CoreClock) -> Watchdog {
+        Watchdog { core, now: Ticks(0), next_report: REPORT_STEPS, stall: Stall::new(machine) }
     }
 
     fn next(&mut self, system: &System, progress: &mut dyn Progress) -> Result<Ticks, RunError> {

@@ -9,7 +9,7 @@ use super::region_units::RegionUnits;
 use super::split::Split;
 use super::team::Team;
 use crate::context::Recording;
-use crate::controller::Controller;
+use crate::controller::MemoryController;
 use crate::cta::{Dispatcher, KernelSource, Launch, Release};
 use crate::l2::Slice;
 use crate::side::SharedMshrs;
@@ -109,11 +109,11 @@ impl System {
         self.parts.iter().flat_map(|part| &part.slices)
     }
 
-    fn controllers_mut(&mut self) -> impl Iterator<Item = &mut Controller> {
+    fn controllers_mut(&mut self) -> impl Iterator<Item = &mut MemoryController> {
         self.parts.iter_mut().flat_map(|part| &mut part.controllers)
     }
 
-    fn controllers(&self) -> impl Iterator<Item = &Controller> {
+    fn controllers(&self) -> impl Iterator<Item = &MemoryController> {
         self.parts.iter().flat_map(|part| &part.controllers)
     }
 
@@ -405,7 +405,7 @@ impl System {
 
     /// Returns whether no request is in flight.
     pub fn is_drained(&self) -> bool {
-        self.requests_in_flight() == 0 && !self.controllers().any(Controller::is_prefetching)
+        self.requests_in_flight() == 0 && !self.controllers().any(MemoryController::is_prefetching)
     }
 
     /// Returns the recorded rows that have not reached the sink.
@@ -441,7 +441,7 @@ impl System {
 
     /// Starts the command logs of all channels.
     pub fn enable_command_logs(&mut self) {
-        self.controllers_mut().for_each(Controller::enable_log);
+        self.controllers_mut().for_each(MemoryController::enable_log);
     }
 
     /// Passes the commands logged since the last call to `sink`.
@@ -456,7 +456,7 @@ impl System {
         let sms = self.sms().filter(|sm| !sm.is_idle()).map(Sm::describe);
         let slices = self.slices().filter(|s| !s.is_idle()).map(Slice::describe);
         let channels =
-            self.controllers().filter(|c| !c.channel().is_empty()).map(Controller::describe);
+            self.controllers().filter(|c| !c.channel().is_empty()).map(MemoryController::describe);
         let ports = self.regions.iter().flat_map(|region| region.fabric.occupied());
         let networks = self.networks.iter().flat_map(|network| network.describe());
         sms.chain(networks).chain(slices).chain(channels).chain(ports).collect()

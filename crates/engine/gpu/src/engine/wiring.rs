@@ -1,7 +1,7 @@
 //! The ports between the units of a machine, and the units at their ends.
 
 use super::split::Split;
-use crate::controller::Controller;
+use crate::controller::MemoryController;
 use crate::ideal::Ideal;
 use crate::l2::queue::ChosenQueue;
 use crate::l2::{Slice, SlicePorts};
@@ -232,14 +232,15 @@ impl Wiring {
         channels: Vec<Channel>,
         prefetcher: &Chosen<dyn Prefetcher, PrefetchContext>,
         ideal: Ideal,
-    ) -> Result<Vec<Controller>, PolicyError> {
+    ) -> Result<Vec<MemoryController>, PolicyError> {
         let clock = self.clocks().clock(Domain::Dram).of();
         let slices = self.slice_ports.chunks(machine.l2.slices_per_channel as usize);
         let controllers = channels.into_iter().zip(slices).enumerate();
         let controller = |(index, (channel, slices)): (usize, (Channel, &[SlicePorts]))| {
             let ports = slices.iter().map(|s| (s.misses, s.fills)).collect();
             let prefetcher = prefetcher.build(&machine.prefetch_context())?;
-            let controller = Controller::new(machine, index, clock, channel, prefetcher, ports);
+            let controller =
+                MemoryController::new(machine, index, clock, channel, prefetcher, ports);
             Ok(if ideal == Ideal::PerfectDram { controller.perfect() } else { controller })
         };
         controllers.map(controller).collect()

@@ -21,7 +21,7 @@
 use super::peer_port::PeerPort;
 use super::slice::Slice;
 use crate::context::Context;
-use warpmem_cache::{Fill, Miss, ReservationFail, Room, Slot};
+use warpmem_cache::{Fill, LineSlot, Miss, ReservationFail, Room};
 use warpmem_sim::{
     CacheLevel, L2Cycle, Location, PortId, Request, RequestId, RequestKind, Ticks, bits,
 };
@@ -234,7 +234,7 @@ impl Slice {
     }
 
     /// Records that the peer receives a copy of the sector in `slot`, if `request` is from the peer.
-    pub(super) fn note_copy(&mut self, slot: Option<Slot>, request: RequestId, ctx: &Context) {
+    pub(super) fn note_copy(&mut self, slot: Option<LineSlot>, request: RequestId, ctx: &Context) {
         let Some(peer) = &mut self.peer else { return };
         let request = ctx.requests.get(request);
         if let Some(slot) = slot
@@ -246,7 +246,7 @@ impl Slice {
     }
 
     /// Forgets the copy of the line in `slot`, which is being replaced.
-    pub(super) fn forget_copy(&mut self, slot: Slot) {
+    pub(super) fn forget_copy(&mut self, slot: LineSlot) {
         if let Some(peer) = &mut self.peer {
             peer.take_copied(slot);
         }
@@ -257,7 +257,7 @@ impl Slice {
     pub(super) fn invalidate_copy(
         &mut self,
         request: &Request,
-        slot: Option<Slot>,
+        slot: Option<LineSlot>,
         now: Ticks,
         ctx: &mut Context,
     ) {

@@ -1,7 +1,7 @@
 //! State of the connection between a slice and its peer.
 
 use crate::ports::DuplexPorts;
-use warpmem_cache::Slot;
+use warpmem_cache::LineSlot;
 use warpmem_params::Counter;
 use warpmem_sim::{Location, PeerSlices, SliceId, bits};
 
@@ -59,13 +59,13 @@ impl PeerPort {
 
     /// Records that the peer has a copy of the line in `slot`.
     #[inline]
-    pub fn note_copied(&mut self, slot: Slot) {
+    pub fn note_copied(&mut self, slot: LineSlot) {
         bits::insert(&mut self.copied, slot.index());
     }
 
     /// Returns whether the peer may have a copy of the line in `slot`, and forgets it.
     #[inline]
-    pub fn take_copied(&mut self, slot: Slot) -> bool {
+    pub fn take_copied(&mut self, slot: LineSlot) -> bool {
         let was_copied = bits::contains(&self.copied, slot.index());
         bits::remove(&mut self.copied, slot.index());
         was_copied
@@ -80,7 +80,7 @@ impl PeerPort {
             counter("copy_misses", misses),
             counter("copies_dropped", dropped),
             counter("invalidations_sent", invalidations),
-            counter("twin_queue_full_cycles", full_cycles),
+            counter("peer_queue_full_cycles", full_cycles),
         ]
     }
 }

@@ -1,7 +1,7 @@
 //! Lines that DRAM has prefetched: their marks in the cache, and their outcomes.
 
 use crate::results::PrefetchCounts;
-use warpmem_cache::{Prefetch, Slot};
+use warpmem_cache::{LineSlot, Prefetch};
 use warpmem_sim::{AddressMap, BankRow, CachedLines, ChannelId};
 
 /// Slots of prefetched lines that no request has used yet, one bit each.
@@ -9,14 +9,14 @@ use warpmem_sim::{AddressMap, BankRow, CachedLines, ChannelId};
 struct Unused(Vec<u64>);
 
 impl Unused {
-    fn mark(&mut self, slot: Slot, places: usize) {
+    fn mark(&mut self, slot: LineSlot, places: usize) {
         self.0.resize(places.div_ceil(64), 0);
         self.0[slot.index() / 64] |= 1 << (slot.index() % 64);
     }
 
     /// Clears the mark. Returns whether there was one.
     #[inline]
-    fn clear(&mut self, slot: Slot) -> bool {
+    fn clear(&mut self, slot: LineSlot) -> bool {
         let Some(word) = self.0.get_mut(slot.index() / 64) else { return false };
         let bit = 1 << (slot.index() % 64);
         let was_marked = *word & bit != 0;
@@ -86,12 +86,12 @@ impl Prefetched {
 
     /// Records a hit of the line in `slot`.
     #[inline]
-    pub fn use_line(&mut self, slot: Slot) {
+    pub fn use_line(&mut self, slot: LineSlot) {
         self.counts.used += u64::from(self.unused.clear(slot));
     }
 
     /// Records the eviction of the line in `slot`.
-    pub fn evict_line(&mut self, slot: Slot) {
+    pub fn evict_line(&mut self, slot: LineSlot) {
         self.counts.evicted_unused += u64::from(self.unused.clear(slot));
     }
 

@@ -16,7 +16,7 @@ use crate::context::Context;
 use crate::ports::DuplexPorts;
 use crate::results::{QueueLength, SliceResult};
 use std::sync::Arc;
-use warpmem_cache::{CacheCounts, Controller, ReservationFail, Room};
+use warpmem_cache::{CacheController, CacheCounts, ReservationFail, Room};
 use warpmem_machine::Machine;
 use warpmem_params::Counter;
 use warpmem_sim::{
@@ -49,7 +49,7 @@ pub struct Slice {
     arrivals: Arrivals,
     /// Present where slices keep copies of remote lines (`l2.copies`).
     pub(super) peer: Option<Box<PeerPort>>,
-    pub(super) cache: Controller,
+    pub(super) cache: CacheController,
     pub(super) resets: Resets,
     mshr_states: MshrStates,
     pub(super) prefetched: Prefetched,
@@ -79,7 +79,7 @@ impl Slice {
             to_dram: ToDram::new(machine, id, ports.misses, clock, needs),
             arrivals: Arrivals::new(machine, ports.requests, core, queue),
             peer: None,
-            cache: Controller::new(CacheLevel::L2, &config.cache, cache_rules(&config.cache)),
+            cache: CacheController::new(CacheLevel::L2, &config.cache, cache_rules(&config.cache)),
             resets: Resets::new([].into()),
             mshr_states: MshrStates::new(),
             prefetched: Prefetched::default(),

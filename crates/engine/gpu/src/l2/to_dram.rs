@@ -4,7 +4,7 @@ use super::merge_path::{Item, MergePath};
 use crate::context::Context;
 use crate::side::Sent;
 use std::collections::VecDeque;
-use warpmem_cache::{Controller, MshrEntry};
+use warpmem_cache::{CacheController, MshrEntry};
 use warpmem_machine::Machine;
 use warpmem_params::Counter;
 use warpmem_sim::{
@@ -125,7 +125,7 @@ impl ToDram {
     /// whether it did.
     pub fn send_one(
         &mut self,
-        cache: &Controller,
+        cache: &CacheController,
         cycle: L2Cycle,
         now: Ticks,
         ctx: &mut Context,

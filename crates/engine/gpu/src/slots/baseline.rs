@@ -1,6 +1,6 @@
 //! The baseline: the policies that others are compared with.
 
-use super::{Choice, SLOTS, Slot};
+use super::{PolicyChoice, PolicySlot, SLOTS};
 use thiserror::Error;
 use warpmem_machine::Machine;
 use warpmem_params::{nearest, policy_name};
@@ -22,8 +22,8 @@ pub enum BaselineError {
 
 /// The slots that distinguish runs, and the policies that the others are compared with.
 pub struct Baseline {
-    slots: Vec<&'static Slot>,
-    policies: Vec<Choice<String>>,
+    slots: Vec<&'static PolicySlot>,
+    policies: Vec<PolicyChoice<String>>,
     /// Overrides of the baseline; none if runs are compared only at equal overrides.
     overrides: Option<String>,
 }
@@ -35,7 +35,7 @@ impl Baseline {
     }
 
     /// Compares runs that differ in the slots of `policies` with those that have these policies.
-    pub fn of_policies(policies: Vec<Choice<String>>) -> Baseline {
+    pub fn of_policies(policies: Vec<PolicyChoice<String>>) -> Baseline {
         let slots = policies.iter().map(|policy| policy.slot).collect();
         Baseline { slots, policies, overrides: None }
     }
@@ -45,7 +45,7 @@ impl Baseline {
         Baseline { overrides, ..self }
     }
 
-    pub fn policies(&self) -> &[Choice<String>] {
+    pub fn policies(&self) -> &[PolicyChoice<String>] {
         &self.policies
     }
 
@@ -59,12 +59,12 @@ impl Baseline {
     /// the lists (by name if none has the same parameters), otherwise the first of each list.
     pub fn choose(
         text: Option<&str>,
-        lists: &[Choice<Vec<String>>],
+        lists: &[PolicyChoice<Vec<String>>],
         machines: &[Machine],
     ) -> Result<Baseline, BaselineError> {
         if lists.is_empty() {
             let agreed = agreed(machines).ok_or(BaselineError::NoneInCommon)?;
-            let lists = [Choice { slot: agreed.slot, given: vec![agreed.given] }];
+            let lists = [PolicyChoice { slot: agreed.slot, given: vec![agreed.given] }];
             return Baseline::choose(text, &lists, machines);
         }
         let policies = match text {
@@ -78,8 +78,10 @@ impl Baseline {
     /// Returns the baseline in the syntax of the comparison: `slot=policy` and `overrides=…` with
     /// slashes between.
     pub fn name(&self) -> String {
-        let parts =
-            self.policies.iter().map(|Choice { slot, given }| format!("{}={given}", slot.name));
+        let parts = self
+            .policies
+            .iter()
+            .map(|PolicyChoice { slot, given }| format!("{}={given}", slot.name));
         // Some policies are also called `none`: the column distinguishes them from missing
         // overrides.
         let overrides = self.overrides.iter().map(|overrides| match overrides.as_str() {
@@ -100,25 +102,25 @@ impl Baseline {
         self.columns_of(SLOTS.iter())
     }
 
-    fn columns_of<'a>(&self, slots: impl Iterator<Item = &'a Slot>) -> Vec<String> {
+    fn columns_of<'a>(&self, slots: impl Iterator<Item = &'a PolicySlot>) -> Vec<String> {
         let overrides = self.overrides.iter().map(|_| OVERRIDES);
         slots.map(|slot| slot.name).chain(overrides).map(str::to_owned).collect()
     }
 }
 
 /// Returns the first slot with the same policy on all machines.
-fn agreed(machines: &[Machine]) -> Option<Choice<String>> {
+fn agreed(machines: &[Machine]) -> Option<PolicyChoice<String>> {
     let policy =
-        |slot: &Slot, machine: &Machine| slot.policy_of(&mut machine.policy.clone()).clone();
+        |slot: &PolicySlot, machine: &Machine| slot.policy_of(&mut machine.policy.clone()).clone();
     let (first, rest) = machines.split_first()?;
-    let choices = SLOTS.iter().map(|slot| Choice { slot, given: policy(slot, first) });
+    let choices = SLOTS.iter().map(|slot| PolicyChoice { slot, given: policy(slot, first) });
     choices.into_iter().find(|own| rest.iter().all(|other| policy(own.slot, other) == own.given))
 }
 
-fn default(list: &Choice<Vec<String>>, machines: &[Machine]) -> Choice<String> {
+fn default(list: &PolicyChoice<Vec<String>>, machines: &[Machine]) -> PolicyChoice<String> {
     let of = |machine: &Machine| list.slot.policy_of(&mut machine.policy.clone()).clone();
     let own = machines.first().map(of).and_then(|own| meant(&own, &list.given));
-    Choice { slot: list.slot, given: own.unwrap_or(&list.given[0]).clone() }
+    PolicyChoice { slot: list.slot, given: own.unwrap_or(&list.given[0]).clone() }
 }
 
 /// Returns the policy of `given` that equals `own`, otherwise the only one of its name.
@@ -130,17 +132,20 @@ fn meant<'a>(own: &str, given: &'a [String]) -> Option<&'a String> {
 }
 
 /// Returns the policy of `lists` that `part` names, as `policy` or `slot=policy`.
-fn named(part: &str, lists: &[Choice<Vec<String>>]) -> Result<Choice<String>, BaselineError> {
+fn named(
+    part: &str,
+    lists: &[PolicyChoice<Vec<String>>],
+) -> Result<PolicyChoice<String>, BaselineError> {
     let with_slot =
-        part.split_once('=').and_then(|(slot, policy)| Some((Slot::find(slot)?, policy)));
+        part.split_once('=').and_then(|(slot, policy)| Some((PolicySlot::find(slot)?, policy)));
     let (wanted, policy) =
         with_slot.map_or((None, part), |(slot, policy)| (Some(slot.name), policy));
     let lists = lists.iter().filter(|list| wanted.is_none_or(|wanted| wanted == list.slot.name));
-    let lists: Vec<&Choice<Vec<String>>> = lists.collect();
-    let holds = |list: &&&Choice<Vec<String>>| list.given.iter().any(|given| given == policy);
-    let found: Vec<&&Choice<Vec<String>>> = lists.iter().filter(holds).collect();
+    let lists: Vec<&PolicyChoice<Vec<String>>> = lists.collect();
+    let holds = |list: &&&PolicyChoice<Vec<String>>| list.given.iter().any(|given| given == policy);
+    let found: Vec<&&PolicyChoice<Vec<String>>> = lists.iter().filter(holds).collect();
     match found.as_slice() {
-        [list] => Ok(Choice { slot: list.slot, given: policy.to_owned() }),
+        [list] => Ok(PolicyChoice { slot: list.slot, given: policy.to_owned() }),
         [] => {
             let given = || lists.iter().flat_map(|list| &list.given).map(String::as_str);
             let meant = nearest(policy, given());
@@ -161,12 +166,12 @@ mod tests {
     use super::*;
     use warpmem_machine::load;
 
-    fn list(slot: &str, given: &[&str]) -> Choice<Vec<String>> {
+    fn list(slot: &str, given: &[&str]) -> PolicyChoice<Vec<String>> {
         let given = given.iter().map(|&policy| policy.to_owned()).collect();
-        Choice { slot: Slot::find(slot).unwrap(), given }
+        PolicyChoice { slot: PolicySlot::find(slot).unwrap(), given }
     }
 
-    fn choose(text: Option<&str>, lists: &[Choice<Vec<String>>]) -> Result<String, String> {
+    fn choose(text: Option<&str>, lists: &[PolicyChoice<Vec<String>>]) -> Result<String, String> {
         choose_for("li2015", text, lists)
     }
 
@@ -174,7 +179,7 @@ mod tests {
     fn choose_for(
         machine: &str,
         text: Option<&str>,
-        lists: &[Choice<Vec<String>>],
+        lists: &[PolicyChoice<Vec<String>>],
     ) -> Result<String, String> {
         let machines = [machine, "warpedmc2023"].map(|name| load(name, &[]).unwrap());
         let baseline = Baseline::choose(text, lists, &machines);

@@ -176,7 +176,9 @@ pub(crate) fn channel<R: 'static>(
     vec![
         counted("refreshes", "commands", "Refreshes of all banks.", |c| c.refreshes),
         counted("bank_refreshes", "commands", "Refreshes of one bank.", |c| c.bank_refreshes),
-        counted("turnarounds", "turns", "Direction changes of the data bus.", |c| c.turnarounds),
+        counted("turnarounds", "turnarounds", "Direction changes of the data bus.", |c| {
+            c.turnarounds
+        }),
         counted("write_drains", "drains", "Drains of the write queue.", |c| c.write_drains),
         counted(
             "dram_cycles",

@@ -7,7 +7,7 @@ use super::rate::Rate;
 use super::stream::{self, Mix, Sources, Stream};
 use super::{Device, StandaloneError};
 use std::sync::Arc;
-use warpmem_dram::Request;
+use warpmem_dram::DramRequest;
 use warpmem_sim::{BankId, ChannelId, DramCycle, RowId};
 use warpmem_support::random::Random;
 
@@ -15,7 +15,7 @@ use warpmem_support::random::Random;
 /// it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Arrival {
-    pub request: Request,
+    pub request: DramRequest,
     pub due: Option<DramCycle>,
 }
 
@@ -52,7 +52,7 @@ impl Arrival {
     fn aim(&mut self, place: BankRow, bursts: u16, write: bool, rotation: &mut SourceRotation) {
         let Issuer { sm, warp, load } = rotation.next(write);
         let BankRow { bank, row } = place;
-        self.request = Request { bank, row, write, bursts, sm, warp, load, ..self.request };
+        self.request = DramRequest { bank, row, write, bursts, sm, warp, load, ..self.request };
     }
 
     /// Replaces fields of the request by those that the file gives.
@@ -111,14 +111,14 @@ impl Feed {
 }
 
 /// A request before its address and source are known.
-const NOTHING: Request = Request {
+const NOTHING: DramRequest = DramRequest {
     id: 0,
     bank: BankId(0),
     row: RowId(0),
     write: false,
     bursts: 1,
     line: 0,
-    sm: Request::NO_SOURCE,
+    sm: DramRequest::NO_SOURCE,
     warp: u32::MAX,
     cta: u32::MAX,
     pc: 0,

@@ -238,7 +238,7 @@ fn commands() -> Vec<Column<Row>> {
         }),
         count(
             "turnarounds",
-            "turns",
+            "turnarounds",
             "Turnarounds of the data bus between reads and writes.",
             |row: &Row| row.counts.turnarounds,
         ),

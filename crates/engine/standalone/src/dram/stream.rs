@@ -4,7 +4,7 @@ use super::pattern::Pattern;
 use super::{RateText, StandaloneError};
 use std::fmt;
 use std::path::Path;
-use warpmem_dram::{Dram, Request};
+use warpmem_dram::{Dram, DramRequest};
 use warpmem_support::files::input::Rereadable;
 
 /// A stream of requests.
@@ -119,7 +119,7 @@ impl Mix {
 
 impl Sources {
     fn check(&self) -> Result<(), StandaloneError> {
-        within("sources", self.sms.into(), Request::NO_SOURCE.into())?;
+        within("sources", self.sms.into(), DramRequest::NO_SOURCE.into())?;
         within("warps", self.warps.into(), MOST_WARPS.into())?;
         within("group", self.group.into(), u32::MAX.into())
     }

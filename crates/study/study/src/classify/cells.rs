@@ -4,7 +4,7 @@ use super::figures::{Classified, Ideal, Runs};
 use crate::cells::{Cell, CellError, command};
 use crate::traces::NamedTrace;
 use warpmem_gpu::results::RunResult;
-use warpmem_gpu::slots::Choices;
+use warpmem_gpu::slots::PolicyChoices;
 use warpmem_machine::Machine;
 use warpmem_params::policy_name;
 
@@ -46,7 +46,7 @@ pub fn cells<'a>(
     traces: &'a [NamedTrace],
     machines: &[Machine],
     name: &str,
-    policies: &Choices,
+    policies: &PolicyChoices,
     overrides: &[String],
 ) -> Result<Vec<Cell<'a>>, CellError> {
     let mut cells = Vec::new();

@@ -26,7 +26,7 @@ pub enum ReferenceError {
 /// Reason why runs of a reference cannot be selected.
 #[derive(Debug, Error)]
 #[non_exhaustive]
-pub enum ChoiceError {
+pub enum RunFilterError {
     #[error(
         "{} is a log: give its trace and machine with --trace and --machine",
         .path.display()

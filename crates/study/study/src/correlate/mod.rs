@@ -19,12 +19,12 @@ mod rows;
 mod statistics;
 mod summary;
 
-pub use error::{ChoiceError, NoColumn, ReferenceError};
+pub use error::{NoColumn, ReferenceError, RunFilterError};
 pub use figures::{CacheFigures, Figures, KernelFigures, Range};
 pub use metric::{Compared, METRICS, Metric, Unit, metric};
 pub use ours::{OursError, kernels_of, over_orders, run};
 pub use past::Past;
-pub use plan::{Choice, Note, Planned, Skipped, choose};
+pub use plan::{Note, Planned, RunFilter, Skipped, choose};
 pub use reference::Reference;
 pub use reference_run::{FIFO, FR_FCFS, ReferenceRun, Stated};
 pub use rows::{groups, object, rows};

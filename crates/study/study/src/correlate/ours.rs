@@ -7,7 +7,7 @@ use crate::cells::{Cell, CellError, Watcher, command};
 use crate::traces::NamedTrace;
 use std::path::Path;
 use warpmem_gpu::results::Discard;
-use warpmem_gpu::slots::Choices;
+use warpmem_gpu::slots::PolicyChoices;
 use warpmem_record::run_row_json;
 use warpmem_trace::{Trace, TraceError};
 
@@ -67,7 +67,7 @@ pub fn run(
     }
     let begun = cpu_seconds();
     let trace = NamedTrace { name: run.trace.clone(), trace: Trace::open(path)? };
-    let command = command(path, &run.machine_name, &Choices::default(), &run.overrides);
+    let command = command(path, &run.machine_name, &PolicyChoices::default(), &run.overrides);
     let mut machine = run.machine.clone();
     machine.run.first_sm = first_sm;
     let cell = Cell::new(&trace, machine, &run.overrides, command)?;

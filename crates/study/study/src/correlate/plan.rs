@@ -1,6 +1,6 @@
 //! Selects runs of the reference, and our machines for them.
 
-use super::error::ChoiceError;
+use super::error::RunFilterError;
 use super::figures::{Figures, KernelFigures};
 use super::reference::Reference;
 use super::reference_run::{FIFO, FR_FCFS, ReferenceRun};
@@ -23,7 +23,7 @@ const AS_FIFO: [&str; 2] = ["policy.dram_scheduler=fcfs(banks=overlap)", "dram.r
 
 /// Selection of the reference's runs, machines and traces.
 #[derive(Clone, Debug, Default)]
-pub struct Choice {
+pub struct RunFilter {
     /// Only runs of these traces.
     pub only: Option<List>,
     /// No runs of these traces.
@@ -132,11 +132,11 @@ pub type Note<'a> = dyn FnMut(&str) + 'a;
 /// # Errors
 /// If the choice names something that does not exist, or a machine is not that of its log.
 pub fn choose(
-    choice: &Choice,
+    choice: &RunFilter,
     references: Vec<Reference>,
     skipped: &mut Skipped,
     note: &mut Note<'_>,
-) -> Result<Vec<Planned>, ChoiceError> {
+) -> Result<Vec<Planned>, RunFilterError> {
     let mut runs = Vec::new();
     for Reference { path, runs: of_file } in references {
         for run in of_file {
@@ -156,11 +156,11 @@ pub fn choose(
 }
 
 fn named(
-    choice: &Choice,
+    choice: &RunFilter,
     path: &Path,
     mut run: ReferenceRun,
     note: &mut Note<'_>,
-) -> Result<Named, ChoiceError> {
+) -> Result<Named, RunFilterError> {
     let Some((trace, configuration)) = run.trace.take().zip(run.configuration.take()) else {
         return of_log(choice, path, run, note);
     };
@@ -186,13 +186,13 @@ fn named(
 
 /// Names the trace and the machine of a log, which does not state them.
 fn of_log(
-    choice: &Choice,
+    choice: &RunFilter,
     path: &Path,
     run: ReferenceRun,
     note: &mut Note<'_>,
-) -> Result<Named, ChoiceError> {
+) -> Result<Named, RunFilterError> {
     let (Some(trace), Some(machine)) = (&choice.trace, &choice.machine) else {
-        return Err(ChoiceError::Log { path: path.to_owned() });
+        return Err(RunFilterError::Log { path: path.to_owned() });
     };
     if !run.missing.is_empty() {
         note(&format!("note: {} does not state {}", path.display(), run.missing.join(", ")));
@@ -224,8 +224,8 @@ struct Filter<'a> {
     stays: bool,
 }
 
-fn filter(choice: &Choice, runs: &mut Vec<Named>) -> Result<(), ChoiceError> {
-    let Choice { only, exclude, machines, dram_schedulers, .. } = choice;
+fn filter(choice: &RunFilter, runs: &mut Vec<Named>) -> Result<(), RunFilterError> {
+    let RunFilter { only, exclude, machines, dram_schedulers, .. } = choice;
     let filter = |list, what, names, stays| Filter { list, what, names, stays };
     let filters = [
         filter(only, "trace", |run| vec![&run.trace], true),
@@ -241,7 +241,7 @@ fn filter(choice: &Choice, runs: &mut Vec<Named>) -> Result<(), ChoiceError> {
     filters.iter().try_for_each(|filter| filter.check(runs))?;
     runs.retain(|run| filters.iter().all(|filter| filter.passes(run)));
     if runs.is_empty() {
-        return Err(ChoiceError::NoRun);
+        return Err(RunFilterError::NoRun);
     }
     Ok(())
 }
@@ -255,7 +255,7 @@ impl Filter<'_> {
     }
 
     /// Refuses a name that matches no run.
-    fn check(&self, runs: &[Named]) -> Result<(), ChoiceError> {
+    fn check(&self, runs: &[Named]) -> Result<(), RunFilterError> {
         let known: BTreeSet<&str> = runs.iter().flat_map(self.names).collect();
         let mut listed = self.list.iter().flat_map(|list| &list.0);
         let Some(unknown) = listed.find(|name| !known.contains(name.as_str())) else {
@@ -263,16 +263,16 @@ impl Filter<'_> {
         };
         let meant = did_you_mean(nearest(unknown, known.iter().copied()));
         let known = known.into_iter().collect::<Vec<_>>().join(", ");
-        Err(ChoiceError::Unknown { what: self.what, name: unknown.clone(), meant, known })
+        Err(RunFilterError::Unknown { what: self.what, name: unknown.clone(), meant, known })
     }
 }
 
 /// Pairs the run with our machine, or explains why there is none.
 fn plan(
-    choice: &Choice,
+    choice: &RunFilter,
     named: Named,
     note: &mut Note<'_>,
-) -> Result<Result<Planned, String>, ChoiceError> {
+) -> Result<Result<Planned, String>, RunFilterError> {
     let Named { trace, configuration, machine, places, run } = named;
     let Some(machine_name) = machine else {
         return Ok(Err(format!(
@@ -297,7 +297,7 @@ fn plan(
     machine.validate_all_launches()?;
     if let Some(contradiction) = run.contradiction(&machine) {
         let label = label(&trace, &configuration, &run.dram_scheduler);
-        return Err(ChoiceError::OtherMachine { label, machine: machine_name, contradiction });
+        return Err(RunFilterError::OtherMachine { label, machine: machine_name, contradiction });
     }
     Ok(Ok(Planned {
         trace,

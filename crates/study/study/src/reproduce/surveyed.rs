@@ -3,7 +3,7 @@
 use super::survey::Surveyed;
 use super::{Claim, Direction, Mean, NamedProgram, Ours, Paper, Runs, Shown, library};
 use std::collections::BTreeMap;
-use warpmem_gpu::slots::Slot;
+use warpmem_gpu::slots::PolicySlot;
 use warpmem_machine::{MachineError, load};
 
 impl Paper {
@@ -16,7 +16,7 @@ impl Paper {
         let Some(survey) = &self.survey else { return Ok(Vec::new()) };
         let mut machine = load(&self.machine, &[])?;
         let mut all = Vec::new();
-        for slot in survey.slots.iter().filter_map(|name| Slot::find(name)) {
+        for slot in survey.slots.iter().filter_map(|name| PolicySlot::find(name)) {
             let own = slot.policy_of(&mut machine.policy).clone();
             let own = own.split('(').next().unwrap_or_default().to_owned();
             let names = slot.infos().into_iter().map(|info| info.name);
@@ -79,7 +79,7 @@ mod tests {
         let paper = find("survey").unwrap();
         let surveyed = paper.surveyed().unwrap();
         let of = |slot: &str| surveyed.iter().filter(|one| one.slot == slot).count();
-        let all = |slot: &str| Slot::find(slot).unwrap().infos().len();
+        let all = |slot: &str| PolicySlot::find(slot).unwrap().infos().len();
         assert_eq!(of("dram_scheduler"), all("dram_scheduler") - 2, "fr-fcfs and delay");
         assert_eq!(of("warp_scheduler"), all("warp_scheduler") - 1, "gto");
         assert_eq!(of("ideal"), 0);

@@ -1,6 +1,6 @@
 //! Measures of each CTA of a part, collected in one pass without simulation.
 
-use super::{Part, ProgressCallback, SampleError, Watch};
+use super::{Part, PartProgress, ProgressCallback, SampleError};
 use std::sync::Arc;
 use warpmem_trace::{Chunk, Instruction, Kind, Record, Space, Trace};
 
@@ -56,7 +56,7 @@ impl Census {
         part: &Part,
         progress: &mut ProgressCallback<'_>,
     ) -> Result<Census, SampleError> {
-        let mut watch = Watch::new(part, progress);
+        let mut watch = PartProgress::new(part, progress);
         let mut kernels = Vec::with_capacity(part.kernels.len());
         for kernel in &part.kernels {
             let sites: Vec<Site> =

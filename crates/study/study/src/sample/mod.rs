@@ -84,14 +84,14 @@ pub struct Progress {
 pub type ProgressCallback<'a> = dyn FnMut(Progress) -> ControlFlow<()> + 'a;
 
 /// Counts the CTAs of a pass.
-struct Watch<'a, 'b> {
+struct PartProgress<'a, 'b> {
     progress: Progress,
     callback: &'a mut ProgressCallback<'b>,
 }
 
-impl<'a, 'b> Watch<'a, 'b> {
-    fn new(part: &Part, callback: &'a mut ProgressCallback<'b>) -> Watch<'a, 'b> {
-        Watch { progress: Progress { done: 0, all: part.ctas() }, callback }
+impl<'a, 'b> PartProgress<'a, 'b> {
+    fn new(part: &Part, callback: &'a mut ProgressCallback<'b>) -> PartProgress<'a, 'b> {
+        PartProgress { progress: Progress { done: 0, all: part.ctas() }, callback }
     }
 
     /// Counts another CTA.

@@ -1,6 +1,6 @@
 //! Writes a part of a trace as a separate trace.
 
-use super::{KernelPart, Part, ProgressCallback, SampleError, Watch};
+use super::{KernelPart, Part, PartProgress, ProgressCallback, SampleError};
 use std::path::Path;
 use std::sync::Arc;
 use warpmem_support::files::claims::is_same;
@@ -26,7 +26,7 @@ pub fn write(
     if is_same(trace.path(), output) {
         return Err(SampleError::OverItself);
     }
-    let mut watch = Watch::new(part, progress);
+    let mut watch = PartProgress::new(part, progress);
     let mut writer = TraceWriter::create(output, provenance, options)?;
     let mut copies = trace.header().memcpys.iter().peekable();
     let mut l2_resets = trace.header().l2_resets.iter().peekable();
@@ -50,7 +50,7 @@ fn write_kernel(
     trace: &Trace,
     part: &KernelPart,
     writer: &mut TraceWriter,
-    watch: &mut Watch<'_, '_>,
+    watch: &mut PartProgress<'_, '_>,
 ) -> Result<(), SampleError> {
     writer.begin_kernel(trace.kernels()[part.kernel].info.clone())?;
     // All instructions in their order, so that selecting everything preserves the ids and content

@@ -5,7 +5,7 @@ use super::error::ExpandError;
 use super::plan::{Case, Plan};
 use super::planned::{Planned, slot};
 use std::collections::HashMap;
-use warpmem_gpu::slots::{Baseline, BaselineError, Choice, SLOTS, Slot};
+use warpmem_gpu::slots::{Baseline, BaselineError, PolicyChoice, PolicySlot, SLOTS};
 use warpmem_machine::Machine;
 use warpmem_params::{did_you_mean, nearest};
 use warpmem_support::text::known_parts;
@@ -22,7 +22,7 @@ impl Baselines {
     /// does not name is that of the first point. The design has the policies of `lists`.
     pub(super) fn choose(
         plan: &Plan,
-        lists: &[Choice<Vec<String>>],
+        lists: &[PolicyChoice<Vec<String>>],
         machines: &[Machine],
         overrides: &[String],
     ) -> Result<Baselines, ExpandError> {
@@ -94,8 +94,8 @@ fn side(planned: &Planned<'_>, baseline: &Baseline) -> Side {
 struct Choosing<'a> {
     plan: &'a Plan,
     /// Policies of the design, and policies of the design and the cases together.
-    design: &'a [Choice<Vec<String>>],
-    lists: &'a [Choice<Vec<String>>],
+    design: &'a [PolicyChoice<Vec<String>>],
+    lists: &'a [PolicyChoice<Vec<String>>],
     machines: &'a [Machine],
     overrides: &'a [String],
 }
@@ -127,7 +127,8 @@ impl Choosing<'_> {
 
     fn of_case(&self, case: &Case, machine: &Machine) -> Baseline {
         let policies = self.everywhere(machine, |slot| {
-            let is_of_slot = |name: &str| Slot::find(name).is_some_and(|of| of.name == slot.name);
+            let is_of_slot =
+                |name: &str| PolicySlot::find(name).is_some_and(|of| of.name == slot.name);
             case.policies.iter().find_map(|(name, policy)| is_of_slot(name).then_some(policy))
         });
         let overrides = case.parameters.iter().map(|(key, value)| format!("{key}={value}"));
@@ -153,7 +154,7 @@ impl Choosing<'_> {
         if named.is_some() && plan.design != Design::OneAtATime {
             return Ok(chosen);
         }
-        let first = |slot: &Slot| design.iter().find(|list| list.slot.name == slot.name);
+        let first = |slot: &PolicySlot| design.iter().find(|list| list.slot.name == slot.name);
         let policies = self.everywhere(machine, |slot| {
             let chosen = chosen.policies().iter().find(|chosen| chosen.slot.name == slot.name);
             chosen.map(|chosen| &chosen.given).or_else(|| first(slot).map(|list| &list.given[0]))
@@ -165,11 +166,11 @@ impl Choosing<'_> {
     fn everywhere<'s>(
         &self,
         machine: &Machine,
-        given: impl Fn(&Slot) -> Option<&'s String>,
-    ) -> Vec<Choice<String>> {
-        let policy = |list: &Choice<Vec<String>>| {
+        given: impl Fn(&PolicySlot) -> Option<&'s String>,
+    ) -> Vec<PolicyChoice<String>> {
+        let policy = |list: &PolicyChoice<Vec<String>>| {
             let given = given(list.slot).cloned().unwrap_or_else(|| own(list.slot, machine));
-            Choice { slot: list.slot, given }
+            PolicyChoice { slot: list.slot, given }
         };
         self.lists.iter().map(policy).collect()
     }
@@ -200,16 +201,16 @@ fn parted(plan: &Plan, overrides: &[String]) -> (Option<String>, Option<String>)
 /// Adds the policies of the cases to those of the design. In slots that a case leaves unset, its
 /// policy is the machine's.
 fn with_cases(
-    lists: &[Choice<Vec<String>>],
+    lists: &[PolicyChoice<Vec<String>>],
     plan: &Plan,
     machines: &[Machine],
-) -> Result<Vec<Choice<Vec<String>>>, ExpandError> {
+) -> Result<Vec<PolicyChoice<Vec<String>>>, ExpandError> {
     let mut lists = lists.to_vec();
     for (name, policy) in plan.cases.iter().flat_map(|case| &case.policies) {
         add(&mut lists, slot(name)?, policy);
     }
     if !plan.cases.is_empty() {
-        let slots: Vec<&'static Slot> = lists.iter().map(|list| list.slot).collect();
+        let slots: Vec<&'static PolicySlot> = lists.iter().map(|list| list.slot).collect();
         for slot in slots {
             machines.iter().for_each(|machine| add(&mut lists, slot, &own(slot, machine)));
         }
@@ -218,16 +219,16 @@ fn with_cases(
     Ok(lists)
 }
 
-fn add(lists: &mut Vec<Choice<Vec<String>>>, slot: &'static Slot, policy: &str) {
+fn add(lists: &mut Vec<PolicyChoice<Vec<String>>>, slot: &'static PolicySlot, policy: &str) {
     match lists.iter_mut().find(|list| list.slot.name == slot.name) {
         Some(list) if list.given.iter().any(|given| given == policy) => {}
         Some(list) => list.given.push(policy.to_owned()),
-        None => lists.push(Choice { slot, given: vec![policy.to_owned()] }),
+        None => lists.push(PolicyChoice { slot, given: vec![policy.to_owned()] }),
     }
 }
 
 /// Returns the machine's policy in the slot.
-fn own(slot: &Slot, machine: &Machine) -> String {
+fn own(slot: &PolicySlot, machine: &Machine) -> String {
     slot.policy_of(&mut machine.policy.clone()).clone()
 }
 

@@ -12,7 +12,7 @@ use rayon::prelude::*;
 use std::collections::{BTreeMap, HashMap};
 use std::error::Error;
 use std::path::PathBuf;
-use warpmem_gpu::slots::{Choice, Choices, List, SLOTS};
+use warpmem_gpu::slots::{List, PolicyChoice, PolicyChoices, SLOTS};
 use warpmem_machine::{Machine, load, preset_names};
 use warpmem_params::PolicyError;
 
@@ -40,7 +40,7 @@ pub struct Unfit {
 /// Changes to a machine.
 #[derive(Clone)]
 struct Point {
-    policies: Choices,
+    policies: PolicyChoices,
     overrides: Vec<String>,
     case: Option<String>,
 }
@@ -164,12 +164,12 @@ fn machines(plan: &Plan) -> Result<Vec<(String, Machine)>, ExpandError> {
 }
 
 /// Returns the policies of the design by slot, in the order of the tables' columns.
-fn lists(plan: &Plan) -> Result<Vec<Choice<Vec<String>>>, ExpandError> {
-    let list = |Choice { slot, given }: Choice<&PolicyNames>| Choice {
+fn lists(plan: &Plan) -> Result<Vec<PolicyChoice<Vec<String>>>, ExpandError> {
+    let list = |PolicyChoice { slot, given }: PolicyChoice<&PolicyNames>| PolicyChoice {
         slot,
         given: List(given.0.clone()).of(slot),
     };
-    let mut lists: Vec<Choice<Vec<String>>> =
+    let mut lists: Vec<PolicyChoice<Vec<String>>> =
         by_slot(&plan.policies)?.into_iter().map(list).collect();
     lists.sort_by_key(|list| SLOTS.iter().position(|slot| slot.name == list.slot.name));
     Ok(lists)
@@ -177,32 +177,32 @@ fn lists(plan: &Plan) -> Result<Vec<Choice<Vec<String>>>, ExpandError> {
 
 /// Returns the value given for each slot. A name may have dashes or underscores; giving both
 /// spellings is an error, because one would be ignored.
-fn by_slot<T>(given: &BTreeMap<String, T>) -> Result<Vec<Choice<&T>>, ExpandError> {
-    let mut choices: Vec<Choice<&T>> = Vec::new();
+fn by_slot<T>(given: &BTreeMap<String, T>) -> Result<Vec<PolicyChoice<&T>>, ExpandError> {
+    let mut choices: Vec<PolicyChoice<&T>> = Vec::new();
     for (name, given) in given {
         let slot = slot(name)?;
         if choices.iter().any(|choice| choice.slot.name == slot.name) {
             let (dashes, name) = (slot.option(), slot.name);
             return Err(ExpandError::SlotTwice { dashes, name });
         }
-        choices.push(Choice { slot, given });
+        choices.push(PolicyChoice { slot, given });
     }
     Ok(choices)
 }
 
 /// Returns the policies of the design, then those of the cases.
-fn points(plan: &Plan, lists: &[Choice<Vec<String>>]) -> Result<Vec<Point>, ExpandError> {
+fn points(plan: &Plan, lists: &[PolicyChoice<Vec<String>>]) -> Result<Vec<Point>, ExpandError> {
     let slots: Vec<(String, Vec<String>)> =
         lists.iter().map(|list| (list.slot.name.to_owned(), list.given.clone())).collect();
     let of_design = plan.points(&slots)?.into_iter().map(|levels| {
         let (policies, values) = levels.split_at(lists.len());
         let policies = lists.iter().zip(policies);
         let policies =
-            policies.map(|(list, policy)| Choice { slot: list.slot, given: policy.clone() });
+            policies.map(|(list, policy)| PolicyChoice { slot: list.slot, given: policy.clone() });
         let overrides =
             plan.parameters.keys().zip(values).map(|(key, value)| format!("{key}={value}"));
         Point {
-            policies: Choices::new(policies.collect()),
+            policies: PolicyChoices::new(policies.collect()),
             overrides: overrides.collect(),
             case: None,
         }
@@ -217,11 +217,12 @@ fn points(plan: &Plan, lists: &[Choice<Vec<String>>]) -> Result<Vec<Point>, Expa
 fn of_case(case: &Case) -> Result<Point, ExpandError> {
     let failed = |source| ExpandError::Case { case: case.name.clone(), source: Box::new(source) };
     let choices = by_slot(&case.policies).map_err(failed)?;
-    let choices =
-        choices.into_iter().map(|Choice { slot, given }| Choice { slot, given: given.clone() });
+    let choices = choices
+        .into_iter()
+        .map(|PolicyChoice { slot, given }| PolicyChoice { slot, given: given.clone() });
     let overrides = case.parameters.iter().map(|(key, value)| format!("{key}={value}"));
     Ok(Point {
-        policies: Choices::new(choices.collect()),
+        policies: PolicyChoices::new(choices.collect()),
         overrides: overrides.collect(),
         case: Some(case.name.clone()),
     })

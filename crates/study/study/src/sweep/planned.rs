@@ -2,7 +2,7 @@
 
 use super::error::ExpandError;
 use crate::cells::Cell;
-use warpmem_gpu::slots::{SLOTS, Slot};
+use warpmem_gpu::slots::{PolicySlot, SLOTS};
 use warpmem_params::{did_you_mean, nearest};
 
 /// A cell and its origin in the plan.
@@ -26,8 +26,8 @@ impl Planned<'_> {
 ///
 /// # Errors
 /// If there is none; the message lists the slots.
-pub(super) fn slot(name: &str) -> Result<&'static Slot, ExpandError> {
-    Slot::find(name).ok_or_else(|| {
+pub(super) fn slot(name: &str) -> Result<&'static PolicySlot, ExpandError> {
+    PolicySlot::find(name).ok_or_else(|| {
         let meant = did_you_mean(nearest(name, SLOTS.iter().map(|slot| slot.name)));
         let valid = SLOTS.each_ref().map(|slot| slot.name).join(", ");
         ExpandError::UnknownSlot { name: name.to_owned(), meant, valid }

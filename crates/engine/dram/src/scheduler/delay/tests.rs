@@ -1,11 +1,11 @@
 use crate::scheduler::{SCHEDULERS, SchedulerContext};
 use crate::tests::harness::*;
-use crate::{Channel, CommandKind, Dram, Request};
+use crate::{Channel, CommandKind, Dram, DramRequest};
 use warpmem_sim::{BankId, CountedMerges, Needs};
 
 /// Returns a read with `merges` waiting SMs.
-fn of(id: u32, bank: u16, row: u32, merges: u8) -> Request {
-    Request { merges, ..read(id, bank, row) }
+fn of(id: u32, bank: u16, row: u32, merges: u8) -> DramRequest {
+    DramRequest { merges, ..read(id, bank, row) }
 }
 
 /// Returns the cycle of the first command of each request.
@@ -16,7 +16,7 @@ fn starts(run: &Run, requests: u32) -> Vec<u64> {
 }
 
 /// Returns a request with locality and one without, in two banks, both arriving at 10.
-fn pair() -> [(u64, Request); 2] {
+fn pair() -> [(u64, DramRequest); 2] {
     [of(0, 0, 1, 2), of(1, 4, 1, 1)].map(|request| (10, request))
 }
 
@@ -151,7 +151,7 @@ fn counters() {
 /// Reads and writes share one queue.
 #[test]
 fn requests_without_an_sm_are_not_delayed() {
-    let without_sm = Request { sm: Request::NO_SOURCE, ..of(0, 0, 1, 1) };
+    let without_sm = DramRequest { sm: DramRequest::NO_SOURCE, ..of(0, 0, 1, 1) };
     let requests = [(10, without_sm), (10, write(1, 1, 1)), (10, of(2, 2, 1, 1))];
     let starts = |policy| {
         let run = run_with(&gddr3(), policy, &requests, Stepping::Events, |_| u32::MAX);

@@ -1,11 +1,11 @@
 use crate::scheduler::SCHEDULERS;
 use crate::tests::harness::*;
-use crate::{Channel, Command, Request};
+use crate::{Channel, Command, DramRequest};
 use warpmem_sim::{CountedMerges, Needs};
 
 /// Returns a read with `merges` waiting requests, which have waited 20 cycles each.
-fn of(id: u32, row: u32, merges: u8) -> Request {
-    Request { merges, age: 20 * u32::from(merges), ..read(id, 0, row) }
+fn of(id: u32, row: u32, merges: u8) -> DramRequest {
+    DramRequest { merges, age: 20 * u32::from(merges), ..read(id, 0, row) }
 }
 
 const ALL: [&str; 3] = ["mshr-m", "mshr-s", "mshr-s+a"];
@@ -84,7 +84,12 @@ fn update(cycle: u64, id: u32, merges: u32, age: u64) -> Update {
 }
 
 /// Runs requests that all arrive at 0, with updates of their merges.
-fn informed(policy: &str, requests: &[Request], updates: &[Update], stepping: Stepping) -> Channel {
+fn informed(
+    policy: &str,
+    requests: &[DramRequest],
+    updates: &[Update],
+    stepping: Stepping,
+) -> Channel {
     let mut channel = channel(&gddr5(), policy);
     requests.iter().for_each(|&request| channel.push(DramCycle::ZERO, request));
     let (mut now, mut applied) = (DramCycle::ZERO, 0);
@@ -100,7 +105,7 @@ fn informed(policy: &str, requests: &[Request], updates: &[Update], stepping: St
     channel
 }
 
-fn informed_order(policy: &str, requests: &[Request], updates: &[Update]) -> Vec<u32> {
+fn informed_order(policy: &str, requests: &[DramRequest], updates: &[Update]) -> Vec<u32> {
     let mut channel = informed(policy, requests, updates, Stepping::Events);
     channel.take_completions().map(|done| done.id).collect()
 }
@@ -160,8 +165,9 @@ fn merge_lengths_saturate_at_16() {
 /// A request of merge length 1 has the higher age than one of length 3 that arrives at `arrival`,
 /// until half that time later.
 fn after_a_long_request(bursts: u16, arrival: u64) -> Vec<u32> {
-    let fresh = |id, merges| Request { age: 0, ..of(id, 1, merges) };
-    let queue = [(0, Request { bursts, ..fresh(0, 9) }), (0, fresh(1, 1)), (arrival, fresh(2, 3))];
+    let fresh = |id, merges| DramRequest { age: 0, ..of(id, 1, merges) };
+    let queue =
+        [(0, DramRequest { bursts, ..fresh(0, 9) }), (0, fresh(1, 1)), (arrival, fresh(2, 3))];
     run_with(&gddr5(), "mshr-s+a", &queue, Stepping::Events, |_| u32::MAX).order()
 }
 
@@ -181,7 +187,7 @@ fn ages_are_compared_when_the_command_issues() {
 
 #[test]
 fn ages_saturate() {
-    let aged = |id, row, age| Request { age, ..of(id, row, 1) };
+    let aged = |id, row, age| DramRequest { age, ..of(id, row, 1) };
     let oldest = 1 << 15;
     assert_eq!(order("mshr-s+a", &[aged(0, 1, oldest), aged(1, 1, 2 * oldest)]), [0, 1]);
     assert_eq!(order("mshr-s+a", &[aged(0, 1, oldest - 1), aged(1, 1, 2 * oldest)]), [1, 0]);
@@ -190,8 +196,8 @@ fn ages_saturate() {
     assert_eq!(order("mshr-s+a", &rows), [0, 1, 2]);
     // Ages saturate as they grow, too: at 12, and with an update.
     let queue = [of(9, 1, 1), aged(0, 1, oldest - 10), aged(1, 1, oldest - 9)];
-    let queue = queue.map(|request| Request { bursts: 6, ..request });
-    let long = [Request { age: 4 * oldest, ..queue[0] }, queue[1], queue[2]];
+    let queue = queue.map(|request| DramRequest { bursts: 6, ..request });
+    let long = [DramRequest { age: 4 * oldest, ..queue[0] }, queue[1], queue[2]];
     assert_eq!(order("mshr-s+a", &long), [9, 0, 1]);
 }
 
@@ -230,7 +236,7 @@ fn updates_have_the_same_effect_with_event_and_cycle_stepping() {
     let mut random = Random(3);
     for _ in 0..20 {
         let requests: Vec<_> = (0..60)
-            .map(|id| Request {
+            .map(|id| DramRequest {
                 bank: BankId(random.below(4) as u16),
                 bursts: 1 + random.below(3) as u16,
                 ..of(id, random.below(3) as u32, 1 + random.below(3) as u8)
@@ -255,7 +261,7 @@ fn updates_have_the_same_effect_with_event_and_cycle_stepping() {
 }
 
 /// Returns a lone request, and pairs with more waiting requests; the queue is never empty.
-fn competitors() -> Vec<Request> {
+fn competitors() -> Vec<DramRequest> {
     let mut requests = vec![of(0, 0, 1)];
     requests.extend((0..2000).map(|n| of(n + 1, 1 + n / 2, 16)));
     requests

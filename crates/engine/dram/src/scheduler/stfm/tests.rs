@@ -44,7 +44,7 @@ fn alpha_is_the_tolerated_ratio_of_slowdowns() {
 }
 
 /// Returns the slowdowns of SMs 0 and 1 at `now`.
-fn slowdowns(dram: &Dram, options: Options, requests: &[(u64, Request)], now: u64) -> [f64; 2] {
+fn slowdowns(dram: &Dram, options: Options, requests: &[(u64, DramRequest)], now: u64) -> [f64; 2] {
     let context = context(dram);
     let slowdowns = options.slowdowns(&context);
     let mut channel =
@@ -100,9 +100,9 @@ fn the_data_bus_delays_sources_with_row_hits_elsewhere() {
 #[test]
 fn writes_are_not_slowed_down() {
     let requests = [
-        (0, Request { sm: 0, ..write(0, 0, 1) }),
+        (0, DramRequest { sm: 0, ..write(0, 0, 1) }),
         (0, from(1, 1, 0, 2)),
-        (0, Request { sm: 0, ..write(2, 0, 2) }),
+        (0, DramRequest { sm: 0, ..write(2, 0, 2) }),
     ];
     let [writer, reader] = slowdowns(&gddr3(), Options::default(), &requests, 40);
     assert_eq!(writer, 1.0);

@@ -1,10 +1,10 @@
 use crate::scheduler::SCHEDULERS;
 use crate::tests::harness::*;
-use crate::{Channel, Request};
+use crate::{Channel, DramRequest};
 
 /// Returns a history in which, within 100 cycles, SM 0 has four requests to three banks in
 /// parallel, and SM 1 two to one row.
-fn history() -> Vec<(u64, Request)> {
+fn history() -> Vec<(u64, DramRequest)> {
     let of_0 = [(0, 0, 1), (1, 1, 1), (2, 2, 1), (3, 1, 2)];
     let of_1 = [(4, 8, 1), (5, 8, 1)];
     let of_0 = of_0.map(|(id, bank, row)| (0, from(0, id, bank, row)));
@@ -12,7 +12,7 @@ fn history() -> Vec<(u64, Request)> {
 }
 
 /// Returns the order of the requests that follow the history.
-fn order(policy: &str, later: &[(u64, Request)]) -> Vec<u32> {
+fn order(policy: &str, later: &[(u64, DramRequest)]) -> Vec<u32> {
     let order = timed(&gddr5(), policy, &[&history(), later].concat()).order();
     assert!(order[..6].iter().all(|&id| id < 6), "{order:?}");
     order[6..].to_vec()

@@ -1,10 +1,10 @@
 use super::*;
 use crate::scheduler::SCHEDULERS;
 use crate::tests::harness::*;
-use crate::{Channel, Dram, Request};
+use crate::{Channel, Dram, DramRequest};
 
-fn from(sm: u16, request: Request) -> Request {
-    Request { sm, ..request }
+fn from(sm: u16, request: DramRequest) -> DramRequest {
+    DramRequest { sm, ..request }
 }
 
 #[test]
@@ -51,7 +51,7 @@ fn a_batch_is_a_run_of_requests_to_one_row() {
 }
 
 /// Returns the cycle in which the only request, or the first of several, starts.
-fn first(dram: &Dram, policy: &str, requests: &[Request]) -> u64 {
+fn first(dram: &Dram, policy: &str, requests: &[DramRequest]) -> u64 {
     run(dram, policy, requests).log[0].cycle
 }
 
@@ -130,9 +130,9 @@ fn a_source_is_limited_by_its_fifo() {
     (0..2).for_each(|id| channel.push(DramCycle::ZERO, from(3, read(id, 0, id))));
     assert!(!channel.accepts(&from(3, read(2, 1, 0))));
     assert!(channel.accepts(&from(4, read(2, 1, 0))));
-    let without_sm = from(Request::NO_SOURCE, write(2, 1, 0));
+    let without_sm = from(DramRequest::NO_SOURCE, write(2, 1, 0));
     assert!(channel.accepts(&without_sm));
-    (2..4).for_each(|id| channel.push(DramCycle::ZERO, Request { id, ..without_sm }));
+    (2..4).for_each(|id| channel.push(DramCycle::ZERO, DramRequest { id, ..without_sm }));
     assert!(!channel.accepts(&without_sm));
     // A request in its bank's FIFO has freed its entry in the source's FIFO.
     channel.step(DramCycle::ZERO, 9);
@@ -158,7 +158,7 @@ fn a_job_counts_the_requests_of_all_stages() {
 #[test]
 fn requests_in_service_count() {
     let requests = [
-        (0, from(0, Request { bursts: 40, ..read(0, 5, 1) })),
+        (0, from(0, DramRequest { bursts: 40, ..read(0, 5, 1) })),
         (1, from(5, read(1, 6, 1))),
         (20, from(0, read(2, 0, 1))),
         (20, from(1, read(3, 0, 2))),

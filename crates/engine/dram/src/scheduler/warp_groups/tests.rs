@@ -4,13 +4,13 @@ mod coordination;
 use super::*;
 use crate::scheduler::SCHEDULERS;
 use crate::tests::harness::*;
-use crate::{Channel, Command, Dram, Request, checker};
+use crate::{Channel, Command, Dram, DramRequest, checker};
 use proptest::prelude::*;
 
 /// An event at a channel.
 #[derive(Clone, Copy, Debug)]
 enum Event {
-    Request(Request),
+    Request(DramRequest),
     /// No more requests of this load arrive.
     End(u32),
 }
@@ -94,7 +94,7 @@ fn whole(at: u64, load: u32, requests: &[(u32, u16, u32)]) -> Script {
 
 /// Returns requests as [`whole`] does, but more may follow.
 fn incomplete(at: u64, load: u32, requests: &[(u32, u16, u32)]) -> Script {
-    let request = |&(id, bank, row)| Request { load, ..read(id, bank, row) };
+    let request = |&(id, bank, row)| DramRequest { load, ..read(id, bank, row) };
     requests.iter().map(|place| (at, 0, Event::Request(request(place)))).collect()
 }
 
@@ -353,7 +353,7 @@ fn scripts() -> impl Strategy<Value = Script> {
         for (id, (gap, channel, bank, row, load, write)) in requests.into_iter().enumerate() {
             now += gap / 6;
             let load = if write { u32::MAX } else { load };
-            let request = Request { write, load, ..read(id as u32, bank, row) };
+            let request = DramRequest { write, load, ..read(id as u32, bank, row) };
             script.push((now, channel, Event::Request(request)));
             if !write {
                 last[channel][load as usize] = Some(now);

@@ -1,9 +1,14 @@
 use crate::tests::harness::*;
-use crate::{Channel, Dram, Request};
+use crate::{Channel, Dram, DramRequest};
 
 /// Returns the order of completion with one more request of each of these warps pending in another
 /// channel.
-fn order_beside(dram: &Dram, policy: &str, queue: &[(u64, Request)], warps: &[u32]) -> Vec<u32> {
+fn order_beside(
+    dram: &Dram,
+    policy: &str,
+    queue: &[(u64, DramRequest)],
+    warps: &[u32],
+) -> Vec<u32> {
     let elsewhere: Vec<_> = warps.iter().map(|&warp| of_warp(999, 0, 1, warp)).collect();
     run_beside(dram, policy, queue, &elsewhere).order()
 }
@@ -48,7 +53,7 @@ fn a_last_request_interrupts_a_warp() {
 fn reopening_a_row_resets_its_medium_priorities() {
     let mut dram = gddr5();
     (dram.timing.trefi, dram.timing.trfc) = (1000, 50);
-    let late = |id, warp| (980, Request { bursts: 6, ..of_warp(id, 0, 1, warp) });
+    let late = |id, warp| (980, DramRequest { bursts: 6, ..of_warp(id, 0, 1, warp) });
     let mut queue = vec![late(0, 0), late(1, 2), late(2, 0), late(3, 2), late(5, 0)];
     assert_eq!(order_beside(&dram, "warped-mc", &queue, &[]), [0, 1, 3, 2, 5]);
     queue.push((981, late(4, 1).1));
@@ -130,7 +135,7 @@ fn a_score_saturates_at_four_bits() {
 fn opening_a_row_resets_its_score() {
     let mut dram = gddr5();
     (dram.timing.trefi, dram.timing.trfc) = (100, 50);
-    let long = |id| (80, Request { bursts: 6, ..of_warp(id, 0, 1, id) });
+    let long = |id| (80, DramRequest { bursts: 6, ..of_warp(id, 0, 1, id) });
     let queue = [long(0), long(1), long(2), long(3), (81, of_warp(4, 0, 2, 4))];
     assert_eq!(order_beside(&dram, "fr-fcfs", &queue, &[]), [0, 1, 2, 3, 4]);
     assert_eq!(order_beside(&dram, "warped-mc", &queue, &[]), [0, 4, 1, 2, 3]);
@@ -177,7 +182,7 @@ fn banks_of_started_warps_go_first() {
 fn a_bank_keeps_the_priority_of_its_request_in_service() {
     let mut dram = gddr5();
     dram.timing.tccdl = dram.timing.tccds;
-    let long = |id, bank, warp| (100, Request { bursts: 3, ..of_warp(id, bank, 4, warp) });
+    let long = |id, bank, warp| (100, DramRequest { bursts: 3, ..of_warp(id, bank, 4, warp) });
     let queue = [(0, of_warp(0, 0, 4, 8)), (0, of_warp(1, 1, 4, 9)), long(2, 0, 0), long(3, 1, 1)];
     let columns = |policy| -> Vec<u32> {
         let log = run_beside(&dram, policy, &queue, &[of_warp(999, 0, 1, 0)]).log;
@@ -196,7 +201,7 @@ fn aliases_are_taken_for_one_warp() {
     assert_eq!(order("warped-mc(wat_bits=10)", &queue), [2, 0, 1]);
     assert_eq!(order("warped-mc(wat_bits=1)", &queue), [0, 1, 2]);
     let queue =
-        [of_warp(0, 0, 1, 0), of_warp(1, 0, 1, 0), Request { pc: 16, ..of_warp(2, 0, 1, 0) }];
+        [of_warp(0, 0, 1, 0), of_warp(1, 0, 1, 0), DramRequest { pc: 16, ..of_warp(2, 0, 1, 0) }];
     assert_eq!(order("warped-mc", &queue), [0, 1, 2]);
     assert_eq!(order("warped-mc(wat_bits=10)", &queue), [2, 0, 1]);
 }
@@ -205,7 +210,7 @@ fn aliases_are_taken_for_one_warp() {
 /// priority, after the high.
 #[test]
 fn write_backs_are_of_low_priority_in_one_queue() {
-    let back = |id| Request { sm: Request::NO_SOURCE, warp: u32::MAX, ..write(id, 0, 1) };
+    let back = |id| DramRequest { sm: DramRequest::NO_SOURCE, warp: u32::MAX, ..write(id, 0, 1) };
     let queue = [back(0), of_warp(1, 0, 1, 0), of_warp(2, 0, 1, 0), of_warp(3, 0, 1, 1), back(4)];
     assert_eq!(run(&gddr3(), "warped-mc", &queue).order(), [3, 0, 1, 2, 4]);
 }
@@ -213,7 +218,7 @@ fn write_backs_are_of_low_priority_in_one_queue() {
 /// A separate write is not the last request of its warp, although the warp has one pending.
 #[test]
 fn separate_writes_have_no_priority() {
-    let queue = [(0, write(0, 0, 1)), (0, Request { warp: 5, ..write(1, 1, 1) })];
+    let queue = [(0, write(0, 0, 1)), (0, DramRequest { warp: 5, ..write(1, 1, 1) })];
     let run = run_beside(&gddr5(), "warped-mc", &queue, &[of_warp(999, 0, 1, 5)]);
     assert_eq!(run.order(), [0, 1]);
 }
@@ -224,7 +229,7 @@ fn separate_writes_have_no_priority() {
 #[test]
 fn late_updates_do_not_affect_the_next_request_in_a_slot() {
     let queue = [
-        (0, Request { bursts: 25, ..of_warp(0, 0, 9, 8) }),
+        (0, DramRequest { bursts: 25, ..of_warp(0, 0, 9, 8) }),
         (0, of_warp(1, 1, 1, 0)),
         (3, of_warp(2, 0, 1, 3)),
         (20, of_warp(3, 0, 2, 1)),

@@ -9,7 +9,7 @@ struct Blind {
 }
 
 fn asked_for(queued: &Queued) {
-    assert_ne!(queued.request.id, Request::PREFETCH);
+    assert_ne!(queued.request.id, DramRequest::PREFETCH);
 }
 
 impl Scheduler for Blind {
@@ -68,7 +68,7 @@ fn schedulers_never_see_prefetches() {
 }
 
 /// Asserts that no line is prefetched twice, or after a request for it since its row was opened.
-fn assert_new_lines(run: &Run, requests: &[(u64, Request)]) {
+fn assert_new_lines(run: &Run, requests: &[(u64, DramRequest)]) {
     let mut seen = vec![0u32; 64];
     let mut completions = run.completions.iter();
     for command in &run.log {
@@ -92,12 +92,12 @@ fn every_scheduler_serves_everything_legally_with_event_stepping() {
     for (seed, dram) in machines().into_iter().enumerate() {
         let mut at = 0;
         let mut random_gap = Random(seed as u64);
-        let requests: Vec<(u64, Request)> = random(&dram, 250, 3, seed as u64)
+        let requests: Vec<(u64, DramRequest)> = random(&dram, 250, 3, seed as u64)
             .into_iter()
             .map(|request| {
                 at += random_gap.below(2) * random_gap.below(40);
                 let from = random_gap.below(64) as u32;
-                let request = Request {
+                let request = DramRequest {
                     write: from.is_multiple_of(4),
                     row: RowId(request.row.0 % 4),
                     bank: BankId(request.bank.0 % 6),
@@ -122,7 +122,7 @@ fn every_scheduler_serves_everything_legally_with_event_stepping() {
                 assert_eq!(checker::check(&dram, &run.log), [], "{policy}, {prefetcher}");
                 assert!(run == play(Stepping::EveryCycle), "{policy}, {prefetcher}");
                 let mut served: Vec<u32> =
-                    run.order().into_iter().filter(|&id| id != Request::PREFETCH).collect();
+                    run.order().into_iter().filter(|&id| id != DramRequest::PREFETCH).collect();
                 served.sort_unstable();
                 assert!(served.into_iter().eq(0..250), "{policy}, {prefetcher}");
                 assert_new_lines(&run, &requests);

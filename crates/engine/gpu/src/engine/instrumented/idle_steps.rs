@@ -1,6 +1,6 @@
 //! Steps of units that change nothing, which a faster engine could skip.
 
-use crate::controller::Controller;
+use crate::controller::MemoryController;
 use crate::l2::Slice;
 use crate::sm::Sm;
 use warpmem_cache::CacheCounts;
@@ -47,7 +47,7 @@ pub(in crate::engine) struct State {
 }
 
 impl State {
-    pub fn of_channel(channel: &Controller, cycle: DramCycle, moves: u64) -> State {
+    pub fn of_channel(channel: &MemoryController, cycle: DramCycle, moves: u64) -> State {
         let counts = channel.counts(cycle);
         let banks = counts.total();
         let commands = banks.columns() + banks.activations + banks.precharges;

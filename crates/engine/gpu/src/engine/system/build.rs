@@ -2,7 +2,7 @@
 
 use super::System;
 use crate::context::Recording;
-use crate::controller::Controller;
+use crate::controller::MemoryController;
 use crate::cta::{DispatchError, Dispatcher};
 use crate::engine::phase::Phase;
 use crate::engine::region_units::RegionUnits;
@@ -78,7 +78,7 @@ impl System {
         let per_channel = machine.l2.slices_per_channel as usize;
         let part = |(at, region): (usize, &mut Region)| {
             let (sms, channels) = (&split.sms[at], &split.channels[at]);
-            let controllers: Vec<Controller> =
+            let controllers: Vec<MemoryController> =
                 units.controllers.by_ref().take(channels.len()).collect();
             // Channels refresh even without requests.
             controllers.iter().for_each(|c| region.fabric.wake(c.unit(), Ticks(0)));
@@ -124,7 +124,7 @@ impl System {
 struct Units {
     sms: vec::IntoIter<Sm>,
     slices: vec::IntoIter<Slice>,
-    controllers: vec::IntoIter<Controller>,
+    controllers: vec::IntoIter<MemoryController>,
 }
 
 impl Units {

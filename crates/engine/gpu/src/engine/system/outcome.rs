@@ -2,7 +2,7 @@
 
 use super::{FIRST_CYCLE, System};
 use crate::context::Recording;
-use crate::controller::Controller;
+use crate::controller::MemoryController;
 use crate::engine::region_units::RegionUnits;
 use crate::l2::Slice;
 use crate::results::{CounterResult, IntervalCounts, KernelResult, RunResult};
@@ -84,7 +84,7 @@ impl System {
     pub fn finish_memory(&mut self, now: Ticks, machine: &Machine, result: &mut RunResult) {
         self.parts.iter_mut().flat_map(|part| &mut part.slices).for_each(Slice::end_prefetches);
         self.memory_so_far(now, result);
-        let sharing = self.controllers().filter_map(Controller::row_sharing);
+        let sharing = self.controllers().filter_map(MemoryController::row_sharing);
         sharing.for_each(|sharing| sharing.add_to(&mut result.row_sharing));
         let cycle = self.clock::<domain::Network>().cycle_from(now).number();
         result.networks = self.networks.iter_mut().map(|network| network.finish(cycle)).collect();

@@ -3,7 +3,7 @@
 use super::banks::L1Bank;
 use super::sectors::Sector;
 use warpmem_cache::{
-    Allocation, CacheCounts, Controller, FetchUse, Fill, Miss, MshrEntry, Read, ReadAccess,
+    Allocation, CacheController, CacheCounts, FetchUse, Fill, Miss, MshrEntry, Read, ReadAccess,
     ReadAllocate, ReservationFail, Room, Rules, ThroughMiss, Write, WriteAccess,
 };
 use warpmem_machine as machine;
@@ -12,8 +12,8 @@ use warpmem_sim::{CacheLevel, Insertion, RequestId, RequestTable, WarpSlot};
 /// L1 of one SM.
 pub(super) struct L1 {
     config: machine::L1,
-    cache: Controller,
-    /// Slot of the warp for which each line was fetched; kept if the warp scheduler observes
+    cache: CacheController,
+    /// LineSlot of the warp for which each line was fetched; kept if the warp scheduler observes
     /// evictions.
     owners: Option<Vec<WarpSlot>>,
 }
@@ -44,7 +44,7 @@ impl L1 {
 
     pub fn new(config: &machine::L1) -> L1 {
         L1 {
-            cache: Controller::new(CacheLevel::L1, &config.cache, rules(&config.cache)),
+            cache: CacheController::new(CacheLevel::L1, &config.cache, rules(&config.cache)),
             owners: None,
             config: config.clone(),
         }

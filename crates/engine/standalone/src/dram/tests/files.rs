@@ -212,7 +212,7 @@ fn sources_come_from_the_file_or_round_robin() {
     let expected = [(0, 0), (1, 3), (0, 1), (1, 4), (0, 2), (1, 5), (0, 0)];
     let pairs = (0..).zip(expected).flat_map(|(load, (sm, warp))| [(sm, warp, load); 2]);
     assert_eq!(requests(&format!("op,address\n{reads}"), sources), pairs.collect::<Vec<_>>());
-    let nobody = (warpmem_dram::Request::NO_SOURCE, u32::MAX, u32::MAX);
+    let nobody = (warpmem_dram::DramRequest::NO_SOURCE, u32::MAX, u32::MAX);
     assert_eq!(requests("op,address\nW,0\n", sources), [nobody]);
 }
 

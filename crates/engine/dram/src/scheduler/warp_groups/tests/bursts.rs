@@ -21,7 +21,7 @@ fn a_row_serves_an_efficient_burst_before_it_is_closed() {
 #[test]
 fn a_row_past_its_minimum_burst_may_be_closed() {
     let busy = |id: u32| {
-        let request = Request { bursts: 200, ..read(id, id as u16, 1) };
+        let request = DramRequest { bursts: 200, ..read(id, id as u16, 1) };
         (0, 0, Event::Request(request))
     };
     let mut script: Script = (11..16).map(busy).collect();
@@ -44,7 +44,7 @@ fn banks_choose_again_when_the_efficient_burst_changes() {
     let mut dram = gddr5();
     (dram.timing.tras, dram.timing.trc) = (200, 212);
     let busy = |id: u32| {
-        let request = Request { bursts: 8, ..read(id, id as u16, 1) };
+        let request = DramRequest { bursts: 8, ..read(id, id as u16, 1) };
         (0, 0, Event::Request(request))
     };
     let mut script: Script = (11..16).map(busy).collect();
@@ -60,7 +60,7 @@ fn banks_choose_again_when_the_efficient_burst_changes() {
 /// efficient.
 #[test]
 fn banks_choose_again_when_other_banks_receive_work() {
-    let first = Request { bursts: 8, load: 1, ..read(0, 0, 1) };
+    let first = DramRequest { bursts: 8, load: 1, ..read(0, 0, 1) };
     let mut script = vec![(0, 0, Event::Request(first)), (0, 0, Event::End(1))];
     script.extend(whole(20, 2, &[(1, 0, 1), (2, 0, 1), (3, 0, 1), (4, 0, 1)]));
     script.extend(whole(20, 3, &[(5, 0, 2)]));

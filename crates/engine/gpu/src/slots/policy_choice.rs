@@ -1,17 +1,17 @@
 //! Selections of a user: one policy or several per slot, by name.
 
-use super::{SLOTS, Slot};
+use super::{PolicySlot, SLOTS};
 use std::fmt;
 use warpmem_machine::Machine;
 
 /// The selection for a slot.
 #[derive(Clone)]
-pub struct Choice<T> {
-    pub slot: &'static Slot,
+pub struct PolicyChoice<T> {
+    pub slot: &'static PolicySlot,
     pub given: T,
 }
 
-impl<T: fmt::Debug> fmt::Debug for Choice<T> {
+impl<T: fmt::Debug> fmt::Debug for PolicyChoice<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}={:?}", self.slot.name, self.given)
     }
@@ -19,36 +19,36 @@ impl<T: fmt::Debug> fmt::Debug for Choice<T> {
 
 /// At most one policy per slot.
 #[derive(Clone, Debug, Default)]
-pub struct Choices(Vec<Choice<String>>);
+pub struct PolicyChoices(Vec<PolicyChoice<String>>);
 
-impl Choices {
+impl PolicyChoices {
     /// Sorts the selections in the order of the tables' columns.
-    pub fn new(mut choices: Vec<Choice<String>>) -> Choices {
+    pub fn new(mut choices: Vec<PolicyChoice<String>>) -> PolicyChoices {
         choices.sort_by_key(|choice| SLOTS.iter().position(|slot| slot.name == choice.slot.name));
-        Choices(choices)
+        PolicyChoices(choices)
     }
 
     /// Sets the selected policies in the machine.
     pub fn apply(&self, machine: &mut Machine) {
-        for Choice { slot, given } in &self.0 {
+        for PolicyChoice { slot, given } in &self.0 {
             slot.policy_of(&mut machine.policy).clone_from(given);
         }
     }
 
     /// Iterates in the order of the tables' columns.
-    pub fn iter(&self) -> impl Iterator<Item = &Choice<String>> {
+    pub fn iter(&self) -> impl Iterator<Item = &PolicyChoice<String>> {
         self.0.iter()
     }
 }
 
 /// Returns all combinations of one policy of each list; the first slot varies slowest.
-pub fn combinations(lists: &[Choice<Vec<String>>]) -> Vec<Choices> {
-    let mut all = vec![Choices::default()];
-    for Choice { slot, given } in lists {
-        let with = |rest: &Choices, policy: &String| {
+pub fn combinations(lists: &[PolicyChoice<Vec<String>>]) -> Vec<PolicyChoices> {
+    let mut all = vec![PolicyChoices::default()];
+    for PolicyChoice { slot, given } in lists {
+        let with = |rest: &PolicyChoices, policy: &String| {
             let mut choices = rest.0.clone();
-            choices.push(Choice { slot, given: policy.clone() });
-            Choices(choices)
+            choices.push(PolicyChoice { slot, given: policy.clone() });
+            PolicyChoices(choices)
         };
         all = all.iter().flat_map(|rest| given.iter().map(|p| with(rest, p))).collect();
     }
@@ -68,7 +68,7 @@ impl List {
     }
 
     /// Returns the policies of the slot that the list selects.
-    pub fn of(&self, slot: &Slot) -> Vec<String> {
+    pub fn of(&self, slot: &PolicySlot) -> Vec<String> {
         let named = |name: &&str| !self.0.iter().any(|item| item == name);
         let others = || slot.infos().into_iter().map(|info| info.name).filter(named);
         let expand = |item: &String| match item.as_str() {
@@ -120,7 +120,7 @@ mod tests {
 
     #[test]
     fn all_is_every_policy_that_is_not_named() {
-        let slot = Slot::find("warp_scheduler").unwrap();
+        let slot = PolicySlot::find("warp_scheduler").unwrap();
         let of = |text: &str| List::parse(text).unwrap().of(slot);
         let names = || slot.infos().into_iter().map(|info| info.name);
         assert_eq!(of("all"), names().collect::<Vec<_>>());
@@ -139,8 +139,8 @@ mod tests {
 
     #[test]
     fn combinations_are_all_there_in_order() {
-        let list = |name, given: &[&str]| Choice {
-            slot: Slot::find(name).unwrap(),
+        let list = |name, given: &[&str]| PolicyChoice {
+            slot: PolicySlot::find(name).unwrap(),
             given: given.iter().map(|&policy| policy.to_owned()).collect(),
         };
         let lists = [list("dram_scheduler", &["a", "b"]), list("warp_scheduler", &["c", "d"])];
