@@ -39,7 +39,7 @@ impl Comparison {
     /// # Errors
     /// If the dataframe engine fails.
     pub fn table(&self) -> Result<DataFrame> {
-        to_frame(self.comparison.table())
+        to_frame(&self.comparison.table())
     }
 
     /// Formats a block of lines per workload, then one per machine with the means, for a terminal
@@ -107,7 +107,7 @@ pub fn compare(mut runs: LazyFrame, options: &CompareOptions) -> Result<Comparis
     let numbers = read.numbers.iter().map(|name| col(name).cast(DataType::Float64));
     let runs = runs.select(texts.chain(numbers).collect::<Vec<_>>()).collect()?;
     let comparison = plain::compare(&to_table(&runs)?, options)?;
-    let (rows, means) = (to_frame(comparison.rows())?, to_frame(comparison.means())?);
+    let (rows, means) = (to_frame(&comparison.rows())?, to_frame(&comparison.means())?);
     Ok(Comparison { comparison, rows, means })
 }
 
@@ -126,7 +126,7 @@ fn to_table(frame: &DataFrame) -> Result<Table> {
     Ok(Table::new(frame.columns().iter().map(column).collect::<Result<_>>()?))
 }
 
-fn to_frame(table: Table) -> Result<DataFrame> {
+fn to_frame(table: &Table) -> Result<DataFrame> {
     let height = table.height();
     let column = |(name, values): &(String, Values)| match values {
         Values::Text(values) => Column::new(name.into(), values),

@@ -34,6 +34,14 @@ pub fn command() -> Command {
     renamed(command.name(name).version(version), name)
 }
 
+/// Returns a command that is completed when it is used, with the program's name in its texts.
+pub fn completed(command: Command) -> Command {
+    match program::name() {
+        WRITTEN => command,
+        name => renamed(command, name),
+    }
+}
+
 /// Returns the command with the program's name in its texts and in those of its arguments and
 /// subcommands.
 fn renamed(mut command: Command, name: &str) -> Command {
@@ -103,9 +111,13 @@ mod tests {
         }
     }
 
-    /// Returns the help of a command and of all its subcommands.
+    /// Returns the help of a command and of all its subcommands, generators excepted, which are
+    /// completed under the name of this process.
     fn with_subcommands(command: &mut Command) -> Vec<String> {
         let own = command.render_long_help().to_string();
+        if command.get_name() == "generate" {
+            return vec![own];
+        }
         let below = command.get_subcommands_mut().flat_map(with_subcommands);
         std::iter::once(own).chain(below).collect()
     }

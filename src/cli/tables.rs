@@ -24,7 +24,7 @@ pub fn parse_plot(text: &str) -> Result<PlotFile, String> {
 
 /// Checks that the chart file can be written, if there is one.
 pub fn check_plot(plot: Option<&PlotFile>) -> anyhow::Result<()> {
-    Ok(plot.map_or(Ok(()), |path| staged::check(path))?)
+    plot.map_or(Ok(()), |path| staged::check(path))
 }
 
 /// Writes a drawing, and reports on standard error the characters that a PNG cannot show.

@@ -2,6 +2,7 @@
 
 use super::super::interrupt::Interrupt;
 use super::super::output::note;
+use super::super::program;
 use super::super::progress::{bar, style};
 use crate::cli::files::{InputFile, OutputFile};
 use crate::params::parse_whole;
@@ -61,7 +62,7 @@ pub fn command(generator: &Generator) -> Command {
     Command::new(generator.name).about(capitalised(generator.summary)).defer(|command| {
         let generator =
             workload::find(command.get_name()).expect("commands are named after generators");
-        with_options(command, generator)
+        program::completed(with_options(command, generator))
     })
 }
 

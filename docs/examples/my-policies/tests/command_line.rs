@@ -120,6 +120,8 @@ fn help_pages_and_completions_name_the_program() {
     let bench = Bench::new("named");
     let help = bench.output(&["--help"]);
     assert!(help.contains("  my-policies compare ") && !help.contains("warpmem "), "{help}");
+    let help = bench.output(&["generate", "decode-layer", "--help"]);
+    assert!(help.contains("my-policies run") && !help.contains("warpmem "), "{help}");
     assert!(bench.output(&["--version"]).starts_with("my-policies with warpmem "));
     assert!(bench.output(&["man", "run"]).contains("my\\-policies\\-run"));
     assert!(bench.output(&["completions", "bash"]).contains("-o default my-policies"));
