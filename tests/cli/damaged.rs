@@ -41,8 +41,9 @@ pub fn flip(path: &Path) {
     fs::write(path, with_flipped_bit(&bytes, 4 * bytes.len())).unwrap();
 }
 
-/// Returns bits of a file: a sample, and one of nearly each of its first and last bytes, which hold magic
-/// numbers, checksum and the length of the footer; in a long run all of theirs, and a larger sample.
+/// Returns bits of a file: a sample of the whole, and one in nine bits of the first and last bytes,
+/// which hold magic numbers, checksum and the length of the footer. A long run takes each bit of these
+/// bytes and a larger sample.
 fn bits(bytes: usize) -> impl Iterator<Item = usize> {
     const ENDS: usize = 30 * 8;
     let bits = 8 * bytes;

@@ -13,7 +13,7 @@ use warpmem_sim::{CacheLevel, Insertion, RequestId, RequestTable, WarpSlot};
 pub(super) struct L1 {
     config: machine::L1,
     cache: CacheController,
-    /// LineSlot of the warp for which each line was fetched; kept if the warp scheduler observes
+    /// Slot of the warp for which each line was fetched; kept if the warp scheduler observes
     /// evictions.
     owners: Option<Vec<WarpSlot>>,
 }
