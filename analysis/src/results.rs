@@ -64,26 +64,38 @@ impl Results {
     /// If a directory cannot be read, or, given several, the `runs` table of one.
     pub fn open_all<P: AsRef<Path>>(directories: &[P]) -> Result<Results> {
         let mut opened = Results { directories: Vec::new(), checked: Checked::default() };
+        let mut known = None;
         for path in directories {
             let mut directory = Directory::open(path.as_ref())?;
-            directory.repeated = opened.repeated_in(&directory)?;
+            if directories.len() > 1 {
+                directory.repeated = opened.repeated_in(&directory, &mut known)?;
+            }
             opened.directories.push(directory);
         }
         Ok(opened)
     }
 
-    /// Returns the runs of `directory` that earlier directories have.
-    fn repeated_in(&self, directory: &Directory) -> Result<Option<Series>> {
-        let has_runs = |directory: &Directory| directory.files("runs").map(|f| !f.is_empty());
-        if self.directories.is_empty() || !self.has("runs")? || !has_runs(directory)? {
+    /// Returns the runs of `directory` that are `known` from earlier directories, and adds its runs to these.
+    fn repeated_in(
+        &self,
+        directory: &Directory,
+        known: &mut Option<Series>,
+    ) -> Result<Option<Series>> {
+        if directory.files("runs")?.is_empty() {
             return Ok(None);
         }
-        let ids = |runs: LazyFrame| Ok::<_, Error>(runs.select([col("run_id")]).collect()?);
-        let mine = ids(self.runs()?)?.column("run_id")?.as_materialized_series().clone();
-        let known = col("run_id").is_in(lit(mine).implode(true), false);
-        let its = ids(together(directory.scans("runs", &self.checked)?)?.filter(known))?;
-        let its = its.column("run_id")?.as_materialized_series().clone();
-        Ok((!its.is_empty()).then_some(its))
+        let runs = together(directory.scans("runs", &self.checked)?)?;
+        let runs = runs.select([col("run_id")]).collect()?;
+        let ids = runs.column("run_id")?.as_materialized_series().clone();
+        let Some(earlier) = known else {
+            *known = Some(ids);
+            return Ok(None);
+        };
+        let is_known = col("run_id").is_in(lit(earlier.clone()).implode(true), false);
+        earlier.append(&ids)?;
+        let repeated = runs.lazy().filter(is_known).collect()?;
+        let repeated = repeated.column("run_id")?.as_materialized_series().clone();
+        Ok((!repeated.is_empty()).then_some(repeated))
     }
 
     /// Returns whether some directory has the table `name`.
