@@ -2,11 +2,11 @@
 //! Without clusters, each CTA forms its own.
 
 use crate::bounds::Limits;
-use crate::cta::{Cta, Ended, Stop};
+use crate::cta::{Cta, Stop};
 use crate::global::Global;
 use crate::peers::Peers;
 use crate::prepared::Prepared;
-use crate::recorder::WarpAssembler;
+use crate::recorder::{Ended, WarpAssembler};
 use crate::warp::{ClusterPhase, Rows, State};
 
 /// Instructions of a cluster's first quantum.

@@ -7,7 +7,7 @@ use crate::lanes::WARP;
 use crate::peers::{Peers, address_in};
 use crate::prepared::Prepared;
 use crate::program::{Dest, Program, Step};
-use crate::recorder::WarpAssembler;
+use crate::recorder::{Ended, WarpAssembler};
 use crate::warp::{Arrival, Place, Rows, State, Warp};
 
 /// Reason why a CTA stops.
@@ -34,14 +34,6 @@ pub(crate) struct Cta {
     barriers: [BarrierState; 16],
     /// Committed wgmma groups of each warp.
     committed: Vec<u64>,
-}
-
-/// A completed CTA, with the records of its warps if they are kept.
-pub(crate) struct Ended {
-    pub number: u64,
-    pub block: [u32; 3],
-    pub warps: Vec<Option<WarpAssembler>>,
-    pub output: String,
 }
 
 /// Warps that have arrived at a barrier.

@@ -4,13 +4,13 @@ use std::collections::VecDeque;
 
 use crate::bounds::{Counts, Limits, Progress};
 use crate::cluster::Cluster;
-use crate::cta::{Ended, Stop};
+use crate::cta::Stop;
 use crate::error::{Fault, LaunchError};
 use crate::execute::Trap;
 use crate::memory::DeviceMemory;
 use crate::prepared::Prepared;
 use crate::program::PC_STEP;
-use crate::recorder::{TraceRecorder, WarpAssembler};
+use crate::recorder::{Ended, TraceRecorder, WarpAssembler};
 use crate::warp::{Rows, State, Warp};
 
 /// A launch in execution.

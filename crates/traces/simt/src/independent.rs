@@ -12,14 +12,13 @@ use std::time::Duration;
 
 use crate::bounds::Limits;
 use crate::cluster::Cluster;
-use crate::cta::Ended;
 use crate::error::LaunchError;
 use crate::global::Global;
 use crate::grid::{Grid, record};
 use crate::lanes::WARP;
 use crate::memory::DeviceMemory;
 use crate::prepared::Prepared;
-use crate::recorder::WarpAssembler;
+use crate::recorder::{Ended, WarpAssembler};
 use crate::view::{Committed, View};
 use crate::warp::Rows;
 

@@ -6,9 +6,16 @@ use std::collections::BTreeMap;
 pub(crate) use warpmem_trace::WarpAssembler;
 use warpmem_trace::{CtaBuilder, KernelInfo, TraceError, TraceSink};
 
-use crate::cta::Ended;
 #[cfg(test)]
 pub(crate) use crate::tests::events::WarpAssembler;
+
+/// A completed CTA, with the records of its warps if they are kept.
+pub(crate) struct Ended {
+    pub number: u64,
+    pub block: [u32; 3],
+    pub warps: Vec<Option<WarpAssembler>>,
+    pub output: String,
+}
 
 /// Writes the records of one kernel into a trace: in grid order of CTAs, and cluster by cluster if there are
 /// clusters. Warps and CTAs execute interleaved, so every warp has its own assembler.
