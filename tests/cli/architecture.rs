@@ -52,7 +52,7 @@ const LAYERS: &[(&str, &str, &[&str])] = &[
             "workload",
         ],
     ),
-    ("study", "comparison", &["support"]),
+    ("analysis", "comparison", &["support"]),
     ("", "analysis", &["comparison", "support"]),
     ("study", "chart", &["analysis", "params", "support"]),
     ("study", "report", &["analysis", "chart", "gpu", "machine", "record", "support"]),
@@ -74,10 +74,14 @@ const LAYERS: &[(&str, &str, &[&str])] = &[
     ),
 ];
 
-/// Returns the folder of a crate; a crate outside all groups lies at the top.
+/// Returns the folder of a crate. A crate outside all groups lies at the top, and so does `analysis`
+/// with the crate in it.
 fn folder(group: &str, name: &str) -> PathBuf {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    if group.is_empty() { root.join(name) } else { root.join("crates").join(group).join(name) }
+    match group {
+        "" | "analysis" => root.join(group).join(name),
+        _ => root.join("crates").join(group).join(name),
+    }
 }
 
 /// Returns the crates of the workspace that a manifest depends on, tests excepted.

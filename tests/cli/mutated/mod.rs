@@ -31,6 +31,9 @@ const GRACE: Duration = Duration::from_secs(30);
 /// Limits of a run's address space, KiB, and of a file, blocks of 512 bytes: 8 GiB and 200 MB.
 const LIMITS: &str = "trap '' XFSZ; ulimit -c 0; ulimit -v 8388608; ulimit -f 400000; exec \"$@\"";
 
+/// Most bytes of a command line; the system accepts 128 KiB in an argument.
+const LONGEST: usize = 100_000;
+
 /// Number of threads of a run, each of which reserves address space.
 const THREADS: [(&str, &str); 2] = [("RAYON_NUM_THREADS", "2"), ("POLARS_MAX_THREADS", "2")];
 
@@ -96,6 +99,7 @@ fn prepare(
     lines.push(b'\n');
     if changes_arguments {
         lines = changed(lines);
+        lines.truncate(LONGEST);
     }
     let lines = lines.strip_suffix(b"\n").unwrap_or(&lines);
     lines.split(|&byte| byte == b'\n').map(argument).collect()

@@ -167,20 +167,11 @@ impl Prefetch {
 /// Returns a read of a line that no request asked for.
 fn prefetch_request(bank: BankId, row: RowId, line: u16, bursts: u16) -> DramRequest {
     DramRequest {
-        id: DramRequest::PREFETCH,
-        bank,
-        row,
-        write: false,
         bursts,
         line,
         sm: DramRequest::NO_SOURCE,
         warp: u32::MAX,
         cta: DramRequest::NO_CTA,
-        pc: 0,
-        load: u32::MAX,
-        critical: false,
-        hit_prone: false,
-        merges: 1,
-        age: 0,
+        ..DramRequest::read(DramRequest::PREFETCH, bank, row)
     }
 }
