@@ -15,12 +15,14 @@ use clap::{ValueEnum, ValueHint};
 use std::num::NonZeroUsize;
 use std::path::Path;
 use std::thread::available_parallelism;
+use warpmem_analysis::polars::prelude::DataFrame;
 use warpmem_analysis::{Results, table_to_csv, table_to_json, table_to_string};
 use warpmem_report::Table;
 use warpmem_report::markdown::rows;
 use warpmem_reproduce::{
-    Effects, FILE, Finding, HEADINGS, Line, NOTE, Reproduced, Study, by_workload, changes, draw,
-    findings, frame, open, shown, summary, survey_frame, survey_shown, write, write_survey,
+    Effects, FILE, Finding, HEADINGS, LEGEND, Line, NOTE, Reproduced, Study, by_workload, changes,
+    draw, findings, frame, headline, legend, open, robustness, shown, summary, survey_frame,
+    survey_shown, write, write_survey,
 };
 use warpmem_support::text::aligned;
 
@@ -28,7 +30,7 @@ use warpmem_support::text::aligned;
 ///
 /// Replays the paper's own programs, captured into a folder, or generated workloads, on the paper's
 /// machine under its policies and sweeps, and prints our result next to each published one with a
-/// verdict: it agrees, disagrees or is below the measured noise. Nothing is fitted.
+/// verdict: reproduced, same direction, null, opposite, or none. Nothing is fitted.
 #[derive(clap::Args, Debug)]
 #[command(after_help = AFTER_HELP)]
 pub struct Args {
@@ -191,10 +193,14 @@ fn reproduce(args: &Args, paper: &Paper, place: &Place<'_>) -> anyhow::Result<St
     }
     note(&summary(&findings));
     Ok(match args.format {
-        Printed::Table => text(&findings),
+        Printed::Table => text(&findings)?,
         Printed::Json => table_to_json(&frame(&findings)?)?,
         Printed::Csv => table_to_csv(&frame(&findings)?)?,
-        Printed::Markdown => rows(&Table::new("claims", "", shown(&findings)?))?,
+        Printed::Markdown => {
+            let tables = [shown(&findings)?, legend()?, robustness(&findings)?];
+            let tables = tables.map(|frame| rows(&Table::new("claims", "", frame)));
+            tables.into_iter().collect::<anyhow::Result<Vec<_>>>()?.join("\n")
+        }
     })
 }
 
@@ -245,8 +251,9 @@ fn combined(
     })
 }
 
-/// Formats the findings as aligned text, with numbered notes below.
-fn text(findings: &[Finding]) -> String {
+/// Formats the findings as aligned text: which headline results are reproduced, the table with
+/// numbered notes, the definition of the verdicts, and the other means.
+fn text(findings: &[Finding]) -> anyhow::Result<String> {
     let mut notes: Vec<String> = Vec::new();
     let mut rows: Vec<Vec<String>> = vec![Vec::from(HEADINGS.map(str::to_owned))];
     for line in findings.iter().map(Line::of) {
@@ -261,8 +268,30 @@ fn text(findings: &[Finding]) -> String {
         }
         rows.push(Vec::from(cells));
     }
+    let headline = headline(findings).map(|sentence| format!("{sentence}\n\n"));
     let notes = notes.iter().enumerate().map(|(at, note)| format!("[{}] {note}\n", at + 1));
-    format!("{}\n{}", aligned(&rows, &[]), notes.collect::<String>())
+    let legend =
+        LEGEND.map(|(verdict, meaning)| vec![format!("{}:", verdict.name()), meaning.to_owned()]);
+    let parts = [
+        headline.unwrap_or_default(),
+        aligned(&rows, &[]),
+        "\n".to_owned(),
+        notes.collect(),
+        "\n".to_owned(),
+        aligned(&legend, &[]),
+    ];
+    let others = robustness(findings)?;
+    Ok(match others.height() {
+        0 => parts.concat(),
+        _ => format!("{}\n{}", parts.concat(), aligned(&lines(&others)?, &[])),
+    })
+}
+
+/// Returns the headings and the cells of a frame of text.
+fn lines(frame: &DataFrame) -> anyhow::Result<Vec<Vec<String>>> {
+    let headings = frame.get_column_names().iter().map(|name| name.to_string()).collect();
+    let rows = Table::new("lines", "", frame.clone()).shown()?;
+    Ok([headings].into_iter().chain(rows).collect())
 }
 
 fn list() -> anyhow::Result<String> {

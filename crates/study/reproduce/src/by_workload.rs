@@ -2,12 +2,12 @@
 
 use crate::error::{Error, Result};
 use crate::noise::Measured;
-use crate::study::{Study, Value};
+use crate::samples::Samples;
+use crate::study::Study;
 use crate::verdict::{Verdict, verdict};
-use std::collections::HashMap;
 use warpmem_analysis::polars::df;
 use warpmem_analysis::polars::prelude::DataFrame;
-use warpmem_study::reproduce::{Claim, Mean, Ours, Paper, Runs, Shown};
+use warpmem_study::reproduce::{Claim, Ours, Paper};
 
 /// A claim's number for one workload.
 #[derive(Clone, Debug)]
@@ -21,58 +21,28 @@ pub struct OfWorkload {
     pub verdict: Verdict,
 }
 
-/// Evaluates every claim with a direction that is a mean over workloads, for each of its workloads.
+/// Evaluates every claim on changes, bounds and similarities of several workloads, for each of
+/// them. Sizes differ between workloads, and are left out.
 ///
 /// # Errors
 /// If an expression does not fit the results.
 pub fn by_workload(paper: &Paper, study: &Study) -> Result<Vec<OfWorkload>> {
     let mut all = Vec::new();
     for claim in &paper.claims {
-        let Ours::Runs(runs) = &claim.ours else { continue };
-        if matches!(runs.mean, Mean::Least | Mean::Greatest) {
+        let (Ours::Runs(runs) | Ours::Every(runs)) = &claim.ours else { continue };
+        if claim.is_size() || claim.workload.is_some() {
             continue;
         }
-        let found = of_claim(paper, study, claim, runs);
         let failed = |source| Error::Claim { claim: claim.what.clone(), source: Box::new(source) };
-        all.extend(found.map_err(failed)?);
+        let samples = Samples::of(paper, study, runs).map_err(failed)?;
+        let judged = |(workload, ours): (String, Measured)| {
+            let verdict = verdict(claim, ours)?;
+            let Measured { mean: ours, noise } = ours;
+            Some(OfWorkload { workload, claim: claim.clone(), ours, noise, verdict })
+        };
+        all.extend(samples.measured_each(claim.shown).filter_map(judged));
     }
     Ok(all)
-}
-
-fn of_claim(paper: &Paper, study: &Study, claim: &Claim, runs: &Runs) -> Result<Vec<OfWorkload>> {
-    let each = of_each(paper, study, runs, claim.shown)?.into_iter();
-    let judged = |(workload, Measured { mean: ours, noise })| {
-        let verdict = verdict(claim, ours, noise)?;
-        Some(OfWorkload { workload, claim: claim.clone(), ours, noise, verdict })
-    };
-    Ok(each.filter_map(judged).collect())
-}
-
-/// Evaluates `runs` for each of its workloads separately, in the displayed unit.
-///
-/// # Errors
-/// If an expression does not fit the results.
-pub(crate) fn of_each(
-    paper: &Paper,
-    study: &Study,
-    runs: &Runs,
-    shown: Shown,
-) -> Result<Vec<(String, Measured)>> {
-    let values = |runs: &Runs| -> Result<Vec<(String, f64)>> {
-        let values = study.values(runs)?.into_iter();
-        let shown = |value: Value| Some((value.workload, shown.scaled(value.value?)));
-        Ok(values.filter_map(shown).collect())
-    };
-    let mut all: Vec<(String, Vec<f64>)> =
-        values(runs)?.into_iter().map(|(workload, value)| (workload, vec![value])).collect();
-    for variant in paper.variants() {
-        let mut of_variant: HashMap<String, f64> =
-            values(&runs.in_variant(variant))?.into_iter().collect();
-        all.iter_mut().for_each(|(workload, values)| values.extend(of_variant.remove(workload)));
-    }
-    let measured =
-        |(workload, values): (String, Vec<f64>)| Some((workload, Measured::of(&values)?));
-    Ok(all.into_iter().filter_map(measured).collect())
 }
 
 /// Makes a frame with a row for each result.
@@ -92,12 +62,10 @@ pub fn by_workload_frame(found: &[OfWorkload]) -> Result<DataFrame> {
     )?)
 }
 
-/// Counts a workload's claims that agree, are below noise, and disagree.
-pub fn counts(found: &[OfWorkload], workload: &str) -> [usize; 3] {
-    [Verdict::Agrees, Verdict::BelowNoise, Verdict::Disagrees].map(|verdict| {
-        let own = found.iter().filter(|one| one.workload == workload);
-        own.filter(|one| one.verdict == verdict).count()
-    })
+/// Counts a workload's claims with a verdict.
+pub fn count(found: &[OfWorkload], workload: &str, verdict: Verdict) -> usize {
+    let own = found.iter().filter(|one| one.workload == workload);
+    own.filter(|one| one.verdict == verdict).count()
 }
 
 #[cfg(test)]
@@ -105,11 +73,12 @@ mod tests {
     use super::*;
     use crate::study::tests::{study, varied};
 
+    fn paper_text() -> &'static str {
+        "title = 'T'\nmachine = 'li2015'\nworkloads.quick = []\n[schemes]\nX = []\nY = []\n"
+    }
+
     fn paper(claims: &str) -> Paper {
-        let text = format!(
-            "title = 'T'\nmachine = 'li2015'\nworkloads.quick = []\n[schemes]\nX = []\nY = []\n{claims}"
-        );
-        Paper::from_text("t", &text).unwrap().quickly()
+        Paper::from_text("t", &[paper_text(), claims].concat()).unwrap().quickly()
     }
 
     fn claim(published: f64, mean: &str) -> String {
@@ -125,8 +94,9 @@ mod tests {
         let found = by_workload(&paper, &study()).unwrap();
         let names: Vec<&str> = found.iter().map(|one| one.workload.as_str()).collect();
         assert_eq!(names, ["a", "b", "a", "b"]);
-        assert_eq!(counts(&found, "a"), [1, 0, 1]);
-        assert_eq!(counts(&found, "c"), [0, 0, 0], "it lacks one of the configurations");
+        assert_eq!(count(&found, "a", Verdict::NoVerdict), 2, "a single run has no noise");
+        let of_c = found.iter().filter(|one| one.workload == "c").count();
+        assert_eq!(of_c, 0, "it lacks one of the configurations");
     }
 
     #[test]
@@ -138,12 +108,14 @@ mod tests {
         assert_eq!(frame.column("noise").unwrap().null_count(), 0);
     }
 
-    /// The worst of several workloads, and a size without a direction, do not apply to a single
-    /// workload.
+    /// The mean size of a quantity does not apply to a single workload, nor does a claim on another.
     #[test]
-    fn extremes_and_sizes_are_left_out() {
-        let size = "[[claim]]\nwhat = 'w'\nsource = 's'\ntext = 'big'\nours.runs = { of = 'X' }\n";
-        let claims = [claim(10.0, "least"), size.to_owned()].concat();
-        assert!(by_workload(&paper(&claims), &study()).unwrap().is_empty());
+    fn sizes_and_named_programs_are_left_out() {
+        let size = "[[claim]]\nwhat = 'w'\nsource = 's'\npublished = 3\nshown = 'value'\nours.runs = { of = 'X' }\n";
+        assert!(by_workload(&paper(size), &study()).unwrap().is_empty());
+        let of_one = format!("programs = [{{ name = 'a' }}]\n{}", paper_text());
+        let claim = claim(10.0, "arithmetic").replace("published", "workload = 'a'\npublished");
+        let paper = Paper::from_text("t", &format!("{of_one}{claim}")).unwrap();
+        assert!(by_workload(&paper, &study()).unwrap().is_empty());
     }
 }

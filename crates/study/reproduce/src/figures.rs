@@ -258,7 +258,6 @@ fn beside(findings: &[Finding]) -> Result<Option<Chart>> {
     }
     let kind = Bars::new(CATEGORY, SERIES, VALUE, Axis::new("change", "%")).horizontal();
     let (name, title) = ("published", "Published changes next to ours");
-    let caption =
-        "The workloads differ from the paper's: directions are comparable, sizes are not.";
+    let caption = "Means over the workloads; verdicts are in the table.";
     Ok(Some(Chart::new(name, title, caption, rows.frame()?, Kind::Bars(kind))))
 }

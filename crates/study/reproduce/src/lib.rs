@@ -7,7 +7,9 @@
 //!   ▲
 //! classify the classes of its workloads
 //!   ▲
-//! claims, by_workload   each published number next to ours ─▶ parts, noise, verdict
+//! claims, by_workload   each published number next to ours ─▶ samples, noise, parts, verdict
+//!   ▲
+//! experiments   the outcomes, each experiment counted once
 //!   ▲
 //! figures, table, report   charts, tables and the page
 //! ```
@@ -20,6 +22,7 @@ mod claims;
 mod classes;
 mod classify;
 mod error;
+mod experiments;
 mod factorial;
 mod figures;
 mod map;
@@ -27,24 +30,28 @@ mod noise;
 mod parts;
 mod report;
 mod runs;
+mod samples;
 mod study;
 mod survey;
+#[cfg(test)]
+mod synthetic;
 mod table;
 mod verdict;
 
-pub use by_workload::{OfWorkload, by_workload, by_workload_frame, counts};
-pub use claims::{Answer, Finding, findings};
+pub use by_workload::{OfWorkload, by_workload, by_workload_frame, count};
+pub use claims::{Answer, Finding, OfPaper, Robustness, findings};
 pub use classes::Classes;
 pub use classify::open;
 pub use error::{Error, Result};
+pub use experiments::{experiments, headline, summary};
 pub use factorial::Effects;
 pub use figures::draw;
 pub use map::{MapResults, Mapped, Placed, mapped, placed, write_map};
-pub use noise::{Measured, measured};
+pub use noise::Measured;
 pub use parts::{bits_compared, efficiency};
 pub use report::{FILE, Reproduced, write};
 pub use runs::{factorial_plan, plan};
 pub use study::{Planned, Study, Value, mean};
 pub use survey::{Change, changes, survey_frame, survey_shown, write_survey};
-pub use table::{HEADINGS, Line, NOTE, frame, shown, summary};
-pub use verdict::{Verdict, verdict};
+pub use table::{HEADINGS, Line, NOTE, frame, legend, robustness, shown};
+pub use verdict::{LEGEND, Verdict, accepted, verdict};

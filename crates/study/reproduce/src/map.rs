@@ -5,11 +5,11 @@
 //! workload's position is the linear interpolation of its own metric between two values, or the end
 //! of the axis. Its gain is interpolated between the four nearest points.
 
-use crate::by_workload::of_each;
 use crate::claims::number;
 use crate::error::{Error, Result};
 use crate::noise::Measured;
 use crate::report;
+use crate::samples::Samples;
 use crate::study::Study;
 use crate::table::signed;
 use std::collections::HashMap;
@@ -126,7 +126,7 @@ pub fn placed(
 
 /// Computes the gain of `runs` for each workload, %.
 fn gains_of(paper: &Paper, study: &Study, runs: &Runs) -> Result<HashMap<String, Measured>> {
-    Ok(of_each(paper, study, runs, Shown::Change)?.into_iter().collect())
+    Ok(Samples::of(paper, study, runs)?.measured_each(Shown::Change).collect())
 }
 
 /// Returns the quantity that positions each workload on an axis.

@@ -1,13 +1,16 @@
 //! The files of a reproduction: tables, figures, and a page with both in HTML and Markdown.
 
-use crate::by_workload::{OfWorkload, by_workload_frame, counts};
+use crate::by_workload::{OfWorkload, by_workload_frame, count};
 use crate::claims::Finding;
 use crate::error::{Error, Result};
+use crate::experiments::{headline, summary};
 use crate::study::Study;
-use crate::table::{frame, shown, summary};
+use crate::table::{frame, legend, robustness, shown};
+use crate::verdict::{LEGEND, Verdict};
 use std::fs;
 use std::path::Path;
 use warpmem_analysis::polars::df;
+use warpmem_analysis::polars::prelude::Column;
 use warpmem_analysis::write_csv;
 use warpmem_chart::Chart;
 use warpmem_report::Table;
@@ -15,6 +18,7 @@ use warpmem_report::{Document, Prose, Section};
 use warpmem_report::{html, markdown};
 use warpmem_study::reproduce::Paper;
 use warpmem_support::files::staged;
+use warpmem_support::text::capitalised;
 
 /// File name of the page.
 pub const FILE: &str = "reproduction.html";
@@ -42,16 +46,36 @@ pub fn write(results: &Reproduced<'_>, charts: Vec<Chart>, directory: &Path) -> 
     let Reproduced { paper, findings, of_workloads, .. } = results;
     write_csv(&frame(findings)?, directory.join(CLAIMS))?;
     write_csv(&by_workload_frame(of_workloads)?, directory.join(BY_WORKLOAD))?;
-    let caution = "Nothing is fitted. A number is the mean over irrelevant variants of the machine: the order of its SMs, the pages of the data, the parity of the DRAM queue. The noise is half of its 95 % interval; smaller changes are below noise.";
-    let counts = format!("{}.", summary(findings));
-    let sections = vec![
-        Section::new("claims", "Published and ours")
-            .text(Prose::new(caution))
+    page(paper, sections(results)?, charts, directory)
+}
+
+/// Makes the sections with the tables: the claims, how they depend on single programs, and the
+/// workloads.
+///
+/// # Errors
+/// If the dataframe engine fails.
+pub fn sections(results: &Reproduced<'_>) -> Result<Vec<Section>> {
+    let findings = results.findings;
+    let caution = "Nothing is fitted. A number is the mean over irrelevant variants of the machine, the order of its SMs, the pages of the data, the parity of the DRAM queue, with half of its 95 % interval.";
+    let counts = format!("{}.", capitalised(&summary(findings)));
+    let mut claims = Section::new("claims", "Published and ours");
+    if let Some(sentence) = headline(findings) {
+        claims = claims.text(Prose::new(sentence));
+    }
+    let others = "A mean over programs may rest on one of them, and classes measured here may hold other programs than the paper's: the median, the mean without the program that changes it most, and the mean over the programs of the paper's own classes.";
+    Ok(vec![
+        claims
             .text(Prose::new(counts))
-            .table(Table::new("claims", "Published and ours", shown(findings)?)),
+            .text(Prose::new(caution))
+            .table(Table::new("claims", "Published and ours", shown(findings)?))
+            .table(Table::new("verdicts", "Verdicts", legend()?)),
+        Section::new("robustness", "Other means").text(Prose::new(others)).table(Table::new(
+            "robustness",
+            "Other means",
+            robustness(findings)?,
+        )),
         workloads(results)?,
-    ];
-    page(paper, sections, charts, directory)
+    ])
 }
 
 /// Writes the figures and a page of `sections` and figures.
@@ -80,8 +104,8 @@ pub(crate) fn page(
     })
 }
 
-/// Makes a section with a row for each workload: its classes, and the number of claims that agree
-/// with its runs alone.
+/// Makes a section with a row for each workload: its classes, and the outcomes of the claims for
+/// its runs alone.
 fn workloads(results: &Reproduced<'_>) -> Result<Section> {
     let Reproduced { paper, study, left_out, of_workloads, .. } = results;
     let mut section = Section::new("workloads", "Workloads");
@@ -95,16 +119,18 @@ fn workloads(results: &Reproduced<'_>) -> Result<Section> {
         let program = paper.programs.iter().find(|program| program.name == *name);
         program.and_then(|program| program.class.clone()).unwrap_or_default()
     };
-    let counted = |at: usize| -> Vec<u64> {
-        names.iter().map(|name| counts(of_workloads, name)[at] as u64).collect()
+    let counted = |verdict: Verdict| -> Vec<u64> {
+        names.iter().map(|name| count(of_workloads, name, verdict) as u64).collect()
     };
-    let frame = df!(
+    let mut frame = df!(
         "workload" => names,
         "class in the paper" => names.iter().map(published).collect::<Vec<_>>(),
         "classes measured" => names.iter().map(|name| study.classes().of(name)).collect::<Vec<_>>(),
-        "claims agree" => counted(0),
-        "below noise" => counted(1),
-        "disagree" => counted(2),
     )?;
+    for (verdict, _) in LEGEND {
+        if verdict != Verdict::OtherSize {
+            frame.with_column(Column::new(verdict.name().into(), counted(verdict)))?;
+        }
+    }
     Ok(section.table(Table::new("workloads", "Workloads", frame)))
 }

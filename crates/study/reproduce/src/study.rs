@@ -225,8 +225,6 @@ pub fn mean(values: &[Value], mean: Mean) -> Option<f64> {
             let own: f64 = values.iter().map(|value| value.own).sum();
             Some(own / values.iter().filter_map(|value| value.base).sum::<f64>())
         }
-        Mean::Least => each().reduce(f64::min),
-        Mean::Greatest => each().reduce(f64::max),
     };
     found.filter(|mean| mean.is_finite())
 }
@@ -345,8 +343,7 @@ pub(crate) mod tests {
         assert!((of(Mean::Harmonic) - 3.0 / (0.5 + 0.125 + 0.25)).abs() < 1e-12);
         assert!((of(Mean::Geometric) - 4.0).abs() < 1e-12);
         assert!((of(Mean::OfSums) - 50.0 / 12.0).abs() < 1e-12);
-        assert_eq!((of(Mean::Least), of(Mean::Greatest)), (2.0, 8.0));
-        for kind in [Mean::Arithmetic, Mean::Harmonic, Mean::Geometric, Mean::OfSums, Mean::Least] {
+        for kind in [Mean::Arithmetic, Mean::Harmonic, Mean::Geometric, Mean::OfSums] {
             assert_eq!(mean(&[], kind), None, "{kind:?}");
         }
         assert_eq!(mean(&[value(1.0, 0.0)], Mean::OfSums), None);

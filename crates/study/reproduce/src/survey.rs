@@ -1,10 +1,10 @@
 //! Surveys: the effect of every policy, by class of workloads.
 
-use crate::by_workload::of_each;
 use crate::error::Result;
-use crate::noise::{Measured, measured};
+use crate::noise::Measured;
 use crate::report;
-use crate::study::{Study, mean};
+use crate::samples::Samples;
+use crate::study::Study;
 use crate::table::signed;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -54,19 +54,18 @@ fn change(paper: &Paper, survey: &Survey, study: &Study, surveyed: Surveyed) -> 
         classes: classes.to_vec(),
         mean: Mean::Geometric,
     };
-    let of = |runs: &Runs| {
-        measured(paper, runs, |runs| {
-            Ok(mean(&study.values(runs)?, runs.mean).map(|value| Shown::Change.scaled(value)))
-        })
+    let of = |runs: &Runs| -> Result<Option<Measured>> {
+        Ok(Samples::of(paper, study, runs)?.mean(runs.mean, Shown::Change))
     };
     let ipc = "ipc_thread";
     let classes = survey.classes.iter().map(|class| vec![class.clone()]);
     let classes = [Vec::new()].into_iter().chain(classes);
     let by_class = classes.map(|classes| of(&runs(ipc, &classes))).collect::<Result<_>>()?;
     let [energy, fairness] = OTHERS.map(|(_, metric)| of(&runs(metric, &[])));
-    let each = of_each(paper, study, &runs(ipc, &[]), Shown::Change)?;
-    let each = each.into_iter().map(|(workload, measured)| (workload, measured.mean));
-    let each: Vec<(String, f64)> = each.collect();
+    let each = Samples::of(paper, study, &runs(ipc, &[]))?;
+    let each = each.measured_each(Shown::Change);
+    let each: Vec<(String, f64)> =
+        each.map(|(workload, measured)| (workload, measured.mean)).collect();
     let least = each.iter().min_by(|one, other| one.1.total_cmp(&other.1));
     let greatest = each.iter().max_by(|one, other| one.1.total_cmp(&other.1));
     Ok(Change {

@@ -1,19 +1,22 @@
-//! Published results next to ours, as a table.
+//! Published results next to ours, as tables.
 
-use crate::claims::{Answer, Finding};
+use crate::claims::{Answer, Finding, Robustness};
 use crate::error::Result;
-use crate::verdict::Verdict;
+use crate::experiments::experiments;
+use crate::noise::Measured;
+use crate::verdict::{LEGEND, Verdict, accepted};
 use warpmem_analysis::polars::df;
 use warpmem_analysis::polars::prelude::{Column, DataFrame};
-use warpmem_study::reproduce::{Claim, Mean, Ours, Shown};
+use warpmem_study::reproduce::{Claim, Direction, Mean, Ours, Shown};
 
 /// A displayed row: text, with units in the numbers.
 pub struct Line {
     pub what: String,
     pub source: String,
     pub published: String,
+    /// Results that count as reproduced.
+    pub accepted: String,
     pub ours: String,
-    pub noise: String,
     pub verdict: &'static str,
     pub workloads: String,
     pub mean: &'static str,
@@ -22,7 +25,7 @@ pub struct Line {
 
 /// Headings of a [`Line`].
 pub const HEADINGS: [&str; 9] =
-    ["what", "paper", "published", "ours", "noise", "verdict", "workloads", "mean", "note"];
+    ["what", "paper", "published", "reproduced if", "ours", "verdict", "workloads", "mean", "note"];
 
 /// Index of the note in [`HEADINGS`].
 pub const NOTE: usize = HEADINGS.len() - 1;
@@ -32,28 +35,25 @@ const NOTHING: &str = "–";
 impl Line {
     pub fn of(finding: &Finding) -> Line {
         let claim = &finding.claim;
-        let published = match (&claim.text, claim.published) {
-            (Some(text), _) => text.clone(),
-            (None, Some(number)) => spelt(claim, number),
-            (None, None) => NOTHING.to_owned(),
-        };
         let (ours, why) = match &finding.ours {
-            Answer::Number { shown: number, .. } => (spelt(claim, *number), None),
+            Answer::Number { shown, .. } => (with_noise(claim, *shown, finding.noise), None),
             Answer::Words { text, .. } => (text.clone(), None),
             Answer::Nothing(why) => (NOTHING.to_owned(), Some(why.clone())),
         };
-        let workloads = workloads(&finding.ours);
-        let notes: Vec<String> = why.into_iter().chain(claim.note.clone()).collect();
+        let stand_in = finding.stand_in.as_ref();
+        let stand_in = stand_in.map(|name| format!("on its stand-in {name}"));
+        let same = claim.experiment.as_ref().map(|name| format!("experiment: {name}"));
+        let notes = why.into_iter().chain(stand_in).chain(same).chain(claim.note.clone());
         Line {
             what: claim.what.clone(),
             source: claim.source.clone(),
-            published,
+            published: published(claim),
+            accepted: admitted(claim),
             ours,
-            noise: finding.noise.map_or(NOTHING.to_owned(), |noise| within(claim, noise)),
             verdict: finding.verdict.map_or(NOTHING, Verdict::name),
-            workloads: workloads.map_or(NOTHING.to_owned(), |count| count.to_string()),
+            workloads: or_dash(workloads(&finding.ours)),
             mean: mean(claim).map_or(NOTHING, Mean::name),
-            note: notes.join("; "),
+            note: notes.collect::<Vec<_>>().join("; "),
         }
     }
 
@@ -62,13 +62,70 @@ impl Line {
             &self.what,
             &self.source,
             &self.published,
+            &self.accepted,
             &self.ours,
-            &self.noise,
             self.verdict,
             &self.workloads,
             self.mean,
             &self.note,
         ]
+    }
+}
+
+/// Headings of the table of robustness.
+const ROBUSTNESS: [&str; 7] = [
+    "what",
+    "ours",
+    "median",
+    "without the most influential",
+    "by the paper's classes",
+    "workloads of these",
+    "their verdict",
+];
+
+/// Formats the robustness of a mean; none for other numbers.
+fn robust_cells(finding: &Finding) -> Option<[String; ROBUSTNESS.len()]> {
+    let claim = &finding.claim;
+    let Robustness { median, without, of_paper } = finding.robustness.as_ref()?;
+    let spelt = |of: &Measured| with_noise(claim, of.mean, of.noise);
+    let without = without.as_ref().map(|(name, mean)| format!("{} without {name}", spelt(mean)));
+    let of_paper = of_paper.as_ref();
+    let verdict = of_paper.and_then(|own| own.verdict).map(Verdict::name);
+    let Line { what, ours, .. } = Line::of(finding);
+    Some([
+        what,
+        ours,
+        spelt(median),
+        or_dash(without),
+        or_dash(of_paper.map(|own| spelt(&own.mean))),
+        or_dash(of_paper.map(|own| own.workloads)),
+        or_dash(verdict),
+    ])
+}
+
+fn or_dash(value: Option<impl ToString>) -> String {
+    value.map_or(NOTHING.to_owned(), |value| value.to_string())
+}
+
+/// Formats the published result.
+fn published(claim: &Claim) -> String {
+    match (&claim.text, claim.range, claim.published) {
+        (Some(text), ..) => text.clone(),
+        (_, Some([low, high]), _) => format!("{} to {}", bare(claim, low), spelt(claim, high)),
+        (.., Some(number)) => spelt(claim, number),
+        _ => NOTHING.to_owned(),
+    }
+}
+
+/// Formats the results that count as reproduced.
+fn admitted(claim: &Claim) -> String {
+    match (claim.direction, accepted(claim)) {
+        (Direction::AtLeast(bound), _) => format!("at least {}", spelt(claim, bound)),
+        (Direction::AtMost(bound), _) => format!("at most {}", spelt(claim, bound)),
+        (_, Some([low, high])) => format!("{} to {}", bare(claim, low), spelt(claim, high)),
+        (Direction::Up, None) => "up".to_owned(),
+        (Direction::Down, None) => "down".to_owned(),
+        _ => NOTHING.to_owned(),
     }
 }
 
@@ -82,7 +139,7 @@ fn workloads(ours: &Answer) -> Option<usize> {
 
 fn mean(claim: &Claim) -> Option<Mean> {
     match &claim.ours {
-        Ours::Runs(runs) => Some(runs.mean),
+        Ours::Runs(runs) if claim.workload.is_none() => Some(runs.mean),
         Ours::Best(best) => Some(best.runs.mean),
         _ => None,
     }
@@ -90,26 +147,40 @@ fn mean(claim: &Claim) -> Option<Mean> {
 
 /// Formats a number in its unit: three digits for values, one decimal for percentages.
 fn spelt(claim: &Claim, number: f64) -> String {
+    let unit = match claim.shown {
+        Shown::Change | Shown::Percent => "%",
+        Shown::Times => "×",
+        Shown::Value => &claim.unit,
+    };
+    format!("{} {unit}", bare(claim, number)).trim_end().to_owned()
+}
+
+/// Formats a number without its unit.
+fn bare(claim: &Claim, number: f64) -> String {
     match claim.shown {
-        Shown::Change => format!("{} %", signed(number)),
-        Shown::Percent => format!("{number:.1} %"),
-        Shown::Times => format!("{number:.1} ×"),
-        Shown::Value => format!("{} {}", value(number), claim.unit).trim_end().to_owned(),
+        Shown::Change => signed(number),
+        Shown::Percent | Shown::Times => format!("{number:.1}"),
+        Shown::Value => value(number),
+    }
+}
+
+/// Formats a number with its noise, in its unit.
+fn with_noise(claim: &Claim, number: f64, noise: Option<f64>) -> String {
+    let Some(noise) = noise else { return spelt(claim, number) };
+    let noise_text = match claim.shown {
+        Shown::Value => value(noise),
+        _ => format!("{noise:.1}"),
+    };
+    let number = spelt(claim, number);
+    match number.split_once(' ') {
+        Some((number, unit)) => format!("{number} ± {noise_text} {unit}"),
+        None => format!("{number} ± {noise_text}"),
     }
 }
 
 /// Formats a change with its sign and one decimal; a change displayed as zero has no sign.
 pub(crate) fn signed(change: f64) -> String {
     format!("{change:+.1}").replace("-0.0", "0.0").replace("+0.0", "0.0")
-}
-
-/// Formats a noise in the unit of the number.
-fn within(claim: &Claim, noise: f64) -> String {
-    match claim.shown {
-        Shown::Change | Shown::Percent => format!("± {noise:.1} %"),
-        Shown::Times => format!("± {noise:.1} ×"),
-        Shown::Value => format!("± {} {}", value(noise), claim.unit).trim_end().to_owned(),
-    }
 }
 
 fn value(number: f64) -> String {
@@ -121,18 +192,43 @@ fn value(number: f64) -> String {
     }
 }
 
+/// Makes a frame of text.
+fn of_text<const N: usize>(headings: [&str; N], rows: &[[String; N]]) -> Result<DataFrame> {
+    let column = |(at, heading): (usize, &str)| {
+        let cells: Vec<&str> = rows.iter().map(|row| row[at].as_str()).collect();
+        Column::new(heading.into(), cells)
+    };
+    let columns: Vec<Column> = headings.into_iter().enumerate().map(column).collect();
+    Ok(DataFrame::new(rows.len(), columns)?)
+}
+
 /// Makes a frame of the displayed rows.
 ///
 /// # Errors
 /// If the dataframe engine fails.
 pub fn shown(findings: &[Finding]) -> Result<DataFrame> {
-    let lines: Vec<Line> = findings.iter().map(Line::of).collect();
-    let column = |(at, heading): (usize, &str)| {
-        let cells: Vec<&str> = lines.iter().map(|line| line.cells()[at]).collect();
-        Column::new(heading.into(), cells)
-    };
-    let columns: Vec<Column> = HEADINGS.into_iter().enumerate().map(column).collect();
-    Ok(DataFrame::new(lines.len(), columns)?)
+    let row = |finding| Line::of(finding).cells().map(str::to_owned);
+    of_text(HEADINGS, &findings.iter().map(row).collect::<Vec<_>>())
+}
+
+/// Makes a frame with a row for each mean over several workloads: the median, the mean without the
+/// most influential workload, and the mean by the paper's own classes.
+///
+/// # Errors
+/// If the dataframe engine fails.
+pub fn robustness(findings: &[Finding]) -> Result<DataFrame> {
+    of_text(ROBUSTNESS, &findings.iter().filter_map(robust_cells).collect::<Vec<_>>())
+}
+
+/// Makes a frame with the definition of each outcome.
+///
+/// # Errors
+/// If the dataframe engine fails.
+pub fn legend() -> Result<DataFrame> {
+    of_text(
+        ["verdict", "meaning"],
+        &LEGEND.map(|(verdict, meaning)| [verdict.name().to_owned(), meaning.to_owned()]),
+    )
 }
 
 /// Makes a frame for programs: numbers as numbers, with their unit in a column.
@@ -143,13 +239,32 @@ pub fn frame(findings: &[Finding]) -> Result<DataFrame> {
     let texts =
         |of: &dyn Fn(&Finding) -> Option<String>| findings.iter().map(of).collect::<Vec<_>>();
     let claim = |of: fn(&Claim) -> Option<String>| texts(&|finding| of(&finding.claim));
-    let numbers = |of: fn(&Finding) -> Option<f64>| findings.iter().map(of).collect::<Vec<_>>();
-    Ok(df!(
+    let numbers =
+        |of: &dyn Fn(&Finding) -> Option<f64>| findings.iter().map(of).collect::<Vec<_>>();
+    let end = |at: usize| {
+        move |finding: &Finding| {
+            accepted(&finding.claim).map(|ends| ends[at]).filter(|end| end.is_finite())
+        }
+    };
+    let counting = experiments(findings);
+    let counts = |finding: &Finding| counting.iter().any(|one| std::ptr::eq(*one, finding));
+    let robust = |of: fn(&Robustness) -> Option<Measured>| {
+        move |finding: &Finding| finding.robustness.as_ref().and_then(of)
+    };
+    let median = robust(|robustness| Some(robustness.median));
+    let without = robust(|robustness| robustness.without.as_ref().map(|(_, mean)| *mean));
+    let of_paper = robust(|robustness| robustness.of_paper.as_ref().map(|own| own.mean));
+    let mut frame = df!(
         "what" => claim(|claim| Some(claim.what.clone())),
         "paper" => claim(|claim| Some(claim.source.clone())),
-        "published" => numbers(|finding| finding.claim.published),
+        "experiment" => claim(|claim| Some(claim.experiment().to_owned())),
+        "counts" => findings.iter().map(counts).collect::<Vec<_>>(),
+        "headline" => findings.iter().map(|finding| finding.claim.headline).collect::<Vec<_>>(),
+        "published" => numbers(&|finding| finding.claim.published),
         "published_text" => claim(|claim| claim.text.clone()),
-        "ours" => numbers(|finding| match finding.ours {
+        "accepted_from" => numbers(&end(0)),
+        "accepted_to" => numbers(&end(1)),
+        "ours" => numbers(&|finding| match finding.ours {
             Answer::Number { shown, .. } => Some(shown),
             _ => None,
         }),
@@ -158,24 +273,50 @@ pub fn frame(findings: &[Finding]) -> Result<DataFrame> {
             _ => None,
         }),
         "unit" => claim(unit),
-        "noise" => numbers(|finding| finding.noise),
+        "noise" => numbers(&|finding| finding.noise),
         "verdict" => texts(&|finding| finding.verdict.map(|verdict| verdict.name().to_owned())),
         "workloads" => findings
             .iter()
             .map(|finding| workloads(&finding.ours).map(|count| count as u64))
             .collect::<Vec<_>>(),
         "mean" => claim(|claim| mean(claim).map(|mean| mean.name().to_owned())),
-        "nothing_because" => texts(&|finding| match &finding.ours {
-            Answer::Nothing(why) => Some(why.clone()),
-            _ => None,
-        }),
-        "note" => claim(|claim| claim.note.clone()),
-    )?)
+        "stand_in" => texts(&|finding| finding.stand_in.clone()),
+    )?;
+    for (name, of) in [("median", &median), ("without_one", &without), ("paper_classes", &of_paper)]
+    {
+        let of: &dyn Fn(&Finding) -> Option<Measured> = of;
+        let means = numbers(&|finding| of(finding).map(|measured| measured.mean));
+        let noises = numbers(&|finding| of(finding).and_then(|measured| measured.noise));
+        frame.with_column(Column::new(name.into(), means))?;
+        frame.with_column(Column::new(format!("{name}_noise").into(), noises))?;
+    }
+    let left_out = texts(&|finding| {
+        let (name, _) = finding.robustness.as_ref()?.without.as_ref()?;
+        Some(name.clone())
+    });
+    let own_verdict = texts(&|finding| {
+        let own = finding.robustness.as_ref()?.of_paper.as_ref()?;
+        own.verdict.map(|verdict| verdict.name().to_owned())
+    });
+    let because = texts(&|finding| match &finding.ours {
+        Answer::Nothing(why) => Some(why.clone()),
+        _ => None,
+    });
+    let last = [
+        ("left_out", left_out),
+        ("paper_classes_verdict", own_verdict),
+        ("nothing_because", because),
+        ("note", claim(|claim| claim.note.clone())),
+    ];
+    for (name, column) in last {
+        frame.with_column(Column::new(name.into(), column))?;
+    }
+    Ok(frame)
 }
 
 /// Returns the unit; none for textual values.
 fn unit(claim: &Claim) -> Option<String> {
-    if matches!(claim.ours, Ours::Classes(_)) {
+    if matches!(claim.ours, Ours::Classes(_) | Ours::Every(_)) {
         return None;
     }
     Some(match claim.shown {
@@ -186,30 +327,21 @@ fn unit(claim: &Claim) -> Option<String> {
     })
 }
 
-/// Summarizes findings: `12 agree, 5 are below noise, 7 disagree; 4 are sizes alone, 2 cannot be
-/// computed`.
-pub fn summary(findings: &[Finding]) -> String {
-    let count = |verdict| findings.iter().filter(|finding| finding.verdict == verdict).count();
-    let of = |verdict| count(Some(verdict));
-    let is_nothing = |finding: &&Finding| matches!(finding.ours, Answer::Nothing(_));
-    let nothing = findings.iter().filter(is_nothing).count();
-    let sizes = count(None) - nothing;
-    format!(
-        "{} agree, {} are below noise, {} disagree; {sizes} are sizes alone, {nothing} cannot be computed",
-        of(Verdict::Agrees),
-        of(Verdict::BelowNoise),
-        of(Verdict::Disagrees)
-    )
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::claims::OfPaper;
 
     fn finding(text: &str, ours: Answer, noise: Option<f64>) -> Finding {
         let whole = format!("what = 'w'\nsource = 'Fig 1'\nours.runs = {{ of = 'X' }}\n{text}");
-        let verdict = noise.map(|_| Verdict::Agrees);
-        Finding { claim: toml::from_str(&whole).unwrap(), ours, noise, verdict }
+        Finding {
+            claim: toml::from_str(&whole).unwrap(),
+            ours,
+            noise,
+            verdict: noise.map(|_| Verdict::Reproduced),
+            stand_in: None,
+            robustness: None,
+        }
     }
 
     fn number(shown: f64) -> Answer {
@@ -220,19 +352,30 @@ mod tests {
     fn numbers_are_printed_with_units() {
         let line = |text: &str, ours| {
             let line = Line::of(&finding(text, ours, None));
-            (line.published, line.ours)
+            [line.published, line.accepted, line.ours]
         };
-        let texts = |one: &str, other: &str| (one.to_owned(), other.to_owned());
-        assert_eq!(line("published = 10.9", number(-0.04)), texts("+10.9 %", "0.0 %"));
+        assert_eq!(
+            line("published = 10.9", number(-0.04)),
+            ["+10.9 %", "+5.3 to +23.0 %", "0.0 %"]
+        );
         assert_eq!(
             line("published = 80.8\nshown = 'percent'", number(50.0)),
-            texts("80.8 %", "50.0 %")
+            ["80.8 %", "40.4 to 161.6 %", "50.0 %"]
         );
         let value = "published = 1570\nshown = 'value'\nunit = 'cycles'";
-        assert_eq!(line(value, number(12.345)), texts("1570 cycles", "12.35 cycles"));
         assert_eq!(
-            line("text = '2 to 10 ×'\nshown = 'times'", number(1.26)),
-            texts("2 to 10 ×", "1.3 ×")
+            line(value, number(12.345)),
+            ["1570 cycles", "785 to 3140 cycles", "12.35 cycles"]
+        );
+        let times = "text = 'much'\nrange = [2, 10]\nshown = 'times'\ndirection = 'up'";
+        assert_eq!(line(times, number(1.26)), ["much", "2.0 to 10.0 ×", "1.3 ×"]);
+        assert_eq!(
+            line("text = 'over 70 %'\nshown = 'percent'\ndirection.at-least = 70", number(91.3)),
+            ["over 70 %", "at least 70.0 %", "91.3 %"]
+        );
+        assert_eq!(
+            line("text = 'rises'\ndirection = 'up'", number(3.0)),
+            ["rises", "up", "+3.0 %"]
         );
     }
 
@@ -245,30 +388,69 @@ mod tests {
     }
 
     #[test]
+    fn a_stand_in_and_a_shared_experiment_are_noted() {
+        let text = "published = 1\nexperiment = 'X over Y'";
+        let one = finding(text, number(1.0), None);
+        let line = Line::of(&Finding { stand_in: Some("kmeans".to_owned()), ..one });
+        assert_eq!(line.note, "on its stand-in kmeans; experiment: X over Y");
+    }
+
+    #[test]
     fn the_frame_has_numbers_and_nulls() {
         let findings = [
             finding("published = 1", number(2.5), Some(0.5)),
             finding("text = 'rises'", Answer::Nothing("why".to_owned()), None),
         ];
         let frame = frame(&findings).unwrap();
-        assert_eq!(frame.column("ours").unwrap().f64().unwrap().to_vec(), [Some(2.5), None]);
-        assert_eq!(frame.column("published").unwrap().f64().unwrap().to_vec(), [Some(1.0), None]);
-        assert_eq!(frame.column("noise").unwrap().f64().unwrap().to_vec(), [Some(0.5), None]);
+        let column = |name: &str| frame.column(name).unwrap().f64().unwrap().to_vec();
+        assert_eq!(column("ours"), [Some(2.5), None]);
+        assert_eq!(column("published"), [Some(1.0), None]);
+        assert_eq!(column("noise"), [Some(0.5), None]);
+        assert_eq!(column("accepted_to").len(), 2);
         let verdicts = frame.column("verdict").unwrap().str().unwrap().iter();
-        assert_eq!(verdicts.collect::<Vec<_>>(), [Some("agrees"), None]);
-        assert_eq!(
-            summary(&findings),
-            "1 agree, 0 are below noise, 0 disagree; 0 are sizes alone, 1 cannot be computed"
-        );
+        assert_eq!(verdicts.collect::<Vec<_>>(), [Some("reproduced"), None]);
+        let counts = frame.column("counts").unwrap().bool().unwrap().iter();
+        assert_eq!(counts.collect::<Vec<_>>(), [Some(true), Some(false)]);
     }
 
     #[test]
     fn noise_has_the_unit_of_its_number() {
-        let noise = |text: &str, noise| Line::of(&finding(text, number(1.0), Some(noise))).noise;
-        assert_eq!(noise("published = 1", 0.54), "± 0.5 %");
-        assert_eq!(noise("shown = 'percent'", 2.0), "± 2.0 %");
-        assert_eq!(noise("shown = 'times'", 0.2), "± 0.2 ×");
-        assert_eq!(noise("shown = 'value'\nunit = 'cycles'", 12.345), "± 12.35 cycles");
-        assert_eq!(Line::of(&finding("published = 1", number(1.0), None)).noise, "–");
+        let ours = |text: &str, noise| Line::of(&finding(text, number(1.0), Some(noise))).ours;
+        assert_eq!(ours("published = 1", 0.54), "+1.0 ± 0.5 %");
+        assert_eq!(ours("shown = 'percent'", 2.0), "1.0 ± 2.0 %");
+        assert_eq!(ours("shown = 'times'", 0.2), "1.0 ± 0.2 ×");
+        assert_eq!(ours("shown = 'value'\nunit = 'L2 cycles'", 12.345), "1 ± 12.35 L2 cycles");
+        assert_eq!(ours("shown = 'value'", 0.0), "1 ± 0");
+    }
+
+    #[test]
+    fn robustness_has_a_row_for_each_mean() {
+        let of = |mean| Measured { mean, noise: Some(0.5) };
+        let robustness = Robustness {
+            median: of(11.0),
+            without: Some(("KMN".to_owned(), of(11.4))),
+            of_paper: Some(OfPaper {
+                mean: of(20.0),
+                workloads: 19,
+                verdict: Some(Verdict::Reproduced),
+            }),
+        };
+        let mean = Finding {
+            robustness: Some(robustness),
+            ..finding("published = 25", number(24.3), Some(1.0))
+        };
+        let cells = robust_cells(&mean).unwrap();
+        let expected = [
+            "w",
+            "+24.3 ± 1.0 %",
+            "+11.0 ± 0.5 %",
+            "+11.4 ± 0.5 % without KMN",
+            "+20.0 ± 0.5 %",
+            "19",
+            "reproduced",
+        ];
+        assert_eq!(cells, expected);
+        let one = finding("published = 1", number(1.0), None);
+        assert_eq!(super::robustness(&[mean, one]).unwrap().height(), 1);
     }
 }

@@ -13,9 +13,21 @@ pub struct Claim {
     /// Published number as displayed: a change in %, a share in %, a multiple, or a value.
     #[serde(default)]
     pub published: Option<f64>,
-    /// Text in place of the number, if the paper gives only a range, a rule or a direction.
+    /// Published range, in place of the number.
+    #[serde(default)]
+    pub range: Option<[f64; 2]>,
+    /// Text shown in place of the number, if the paper gives only a range, a rule or a direction.
     #[serde(default)]
     pub text: Option<String>,
+    /// Whether the paper's abstract or conclusion states the result.
+    #[serde(default)]
+    pub headline: bool,
+    /// Experiment that several claims are about, and that counts once; by default the claim's own.
+    #[serde(default)]
+    pub experiment: Option<String>,
+    /// The paper's name of the only program that the claim is about.
+    #[serde(default)]
+    pub workload: Option<String>,
     #[serde(default)]
     pub shown: Shown,
     /// Unit of values.
@@ -55,24 +67,22 @@ impl Shown {
     }
 }
 
-/// Rule for agreement of our number with the published one, both as displayed.
+/// Direction, bound or margin of the published result, in the displayed unit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Direction {
-    /// A change of the same sign. Values that are not changes are not judged, because other
-    /// workloads have other values.
+    /// A change has the sign and the size of the published number; another quantity has its size.
     #[default]
     Sign,
-    /// A change upwards or downwards, regardless of the number; for a share in % or a multiple,
-    /// above or below 1.
+    /// An effect upwards or downwards: of a value from 0, of a share in % or a multiple from 1.
+    /// Its size is that of the published number or range, if there is one.
     Up,
     Down,
-    /// No change downwards.
-    NotDown,
+    /// At most this far from the published number, or from no change.
+    Similar(f64),
     AtLeast(f64),
     AtMost(f64),
-    /// At most this many % away from the published number: for the same experiment, not a similar
-    /// one.
+    /// At most this many % away from the published number: for an exact number such as a count.
     Within(f64),
 }
 
@@ -81,6 +91,8 @@ pub enum Direction {
 #[serde(rename_all = "kebab-case")]
 pub enum Ours {
     Runs(Runs),
+    /// The same for each workload, all of which the claim is about.
+    Every(Runs),
     Best(Best),
     /// Number of workloads in each class, by their measured runs.
     Classes(Vec<String>),
@@ -137,9 +149,10 @@ pub struct Best {
     pub against: Option<String>,
 }
 
-/// Average over workloads.
+/// Average over workloads. An extreme is none: with the noise of its programs, a policy without
+/// effect has a greatest gain far above zero.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[serde(try_from = "String")]
 pub enum Mean {
     #[default]
     Arithmetic,
@@ -147,8 +160,32 @@ pub enum Mean {
     Geometric,
     /// Sum of `own` over sum of `base`, for counts that are almost zero for some workloads.
     OfSums,
-    Least,
-    Greatest,
+}
+
+/// A mean that is refused.
+#[derive(Debug, thiserror::Error)]
+pub enum MeanError {
+    #[error(
+        "no verdict is possible on an extreme (`{0}`): name the paper's program with `workload`, or use `ours.every`"
+    )]
+    Extreme(String),
+    #[error("no mean `{0}`; there are arithmetic, harmonic, geometric, of-sums")]
+    Unknown(String),
+}
+
+impl TryFrom<String> for Mean {
+    type Error = MeanError;
+
+    fn try_from(name: String) -> Result<Mean, MeanError> {
+        Ok(match name.as_str() {
+            "arithmetic" => Mean::Arithmetic,
+            "harmonic" => Mean::Harmonic,
+            "geometric" => Mean::Geometric,
+            "of-sums" => Mean::OfSums,
+            "least" | "greatest" => return Err(MeanError::Extreme(name)),
+            _ => return Err(MeanError::Unknown(name)),
+        })
+    }
 }
 
 impl Mean {
@@ -158,8 +195,6 @@ impl Mean {
             Mean::Harmonic => "harmonic",
             Mean::Geometric => "geometric",
             Mean::OfSums => "of sums",
-            Mean::Least => "least",
-            Mean::Greatest => "greatest",
         }
     }
 }
@@ -186,11 +221,89 @@ pub struct Bits {
     pub of: String,
 }
 
+impl Claim {
+    /// Returns the experiment that the claim is about.
+    pub fn experiment(&self) -> &str {
+        self.experiment.as_deref().unwrap_or(&self.what)
+    }
+
+    /// Returns the value of no change, as displayed.
+    pub fn unchanged(&self) -> f64 {
+        match self.shown {
+            Shown::Change | Shown::Value => 0.0,
+            Shown::Percent => 100.0,
+            Shown::Times => 1.0,
+        }
+    }
+
+    /// Returns the range of the published number; both ends are equal if there is only one number.
+    pub fn published_range(&self) -> Option<[f64; 2]> {
+        self.range.or(self.published.map(|number| [number; 2]))
+    }
+
+    /// Returns whether the claim is about a change of a known direction.
+    pub fn is_effect(&self) -> bool {
+        match self.direction {
+            Direction::Up | Direction::Down => true,
+            Direction::Sign => self.shown == Shown::Change,
+            _ => false,
+        }
+    }
+
+    /// Returns whether the claim is about the size of a quantity, which has no direction.
+    pub fn is_size(&self) -> bool {
+        self.direction == Direction::Sign && self.shown != Shown::Change
+    }
+
+    /// Returns the contradiction in the claim, if there is one.
+    pub(super) fn contradiction(&self) -> Option<&'static str> {
+        let range = self.published_range();
+        let above = |number: f64| number - self.unchanged();
+        let is_one_sided = |[low, high]: [f64; 2]| above(low) * above(high) > 0.0;
+        let points = |is_right: fn(f64) -> bool| {
+            range.is_none_or(|of| of.map(above).map(is_right) == [true; 2])
+        };
+        if self.published.is_some() && self.range.is_some() {
+            return Some("`published` and `range` exclude each other");
+        }
+        if self.range.is_some_and(|[low, high]| low >= high) {
+            return Some("the `range` does not rise");
+        }
+        if self.is_effect() && !range.is_none_or(is_one_sided) {
+            return Some("no change, or changes of both signs, need `direction.similar`");
+        }
+        if self.is_size() && range.is_some_and(|[low, high]| low * high <= 0.0) {
+            return Some("a size of zero needs `direction.similar`");
+        }
+        match self.direction {
+            Direction::Up if !points(|above| above > 0.0) => {
+                return Some("the published change is not upwards");
+            }
+            Direction::Down if !points(|above| above < 0.0) => {
+                return Some("the published change is not downwards");
+            }
+            _ => {}
+        }
+        let is_of_mean = matches!(self.ours, Ours::Runs(_)) && self.ours.classes().is_empty();
+        if self.workload.is_some() && !is_of_mean {
+            return Some("`workload` needs `ours.runs` without classes");
+        }
+        let states_a_side = matches!(
+            self.direction,
+            Direction::Up | Direction::Down | Direction::AtLeast(_) | Direction::AtMost(_)
+        );
+        if matches!(self.ours, Ours::Every(_)) && !states_a_side {
+            return Some("`ours.every` needs a direction or a bound");
+        }
+        None
+    }
+}
+
 impl Ours {
     /// Returns the configurations of the claim's runs; `swept` returns the values of a setting.
     pub(super) fn references<'a>(&self, swept: impl Fn(&str) -> &'a [String]) -> Vec<String> {
         match self {
-            Ours::Runs(runs) => runs.references().map(str::to_owned).collect(),
+            Ours::Runs(runs) | Ours::Every(runs) => runs.references().map(str::to_owned).collect(),
             Ours::Best(best) => best.references(swept(&best.setting)),
             Ours::Classes(_) | Ours::Stream(_) | Ours::Bits(_) | Ours::Nothing(_) => Vec::new(),
         }
@@ -199,7 +312,7 @@ impl Ours {
     /// Returns the classes of workloads that count; all if empty.
     pub fn classes(&self) -> &[String] {
         match self {
-            Ours::Runs(runs) => &runs.classes,
+            Ours::Runs(runs) | Ours::Every(runs) => &runs.classes,
             Ours::Best(best) => &best.runs.classes,
             _ => &[],
         }

@@ -20,7 +20,7 @@ mod variants;
 mod tests;
 
 pub use captured::Captured;
-pub use claim::{Best, Bits, Claim, Direction, Mean, Ours, Runs, Shown, Streamed};
+pub use claim::{Best, Bits, Claim, Direction, Mean, MeanError, Ours, Runs, Shown, Streamed};
 pub use configuration::{Configuration, ConfigurationError, Setting};
 pub use figure::{Drawn, Figure, Line, Lines, LoadTimes, Many, Metrics, Scatter};
 pub use map::{Axis, Map, Place};

@@ -16,6 +16,10 @@ pub enum PaperError {
     Unknown { name: String, nearest: Option<&'static str>, valid: String },
     #[error("the description of `{name}` is malformed: {message}")]
     Malformed { name: String, message: String },
+    #[error("the claim `{claim}` of `{name}`: {why}")]
+    Claim { name: String, claim: String, why: &'static str },
+    #[error("the claim `{claim}` of `{name}`: no program `{workload}`")]
+    NoProgram { name: String, claim: String, workload: String },
     #[error("the description of `{name}`")]
     Configuration { name: String, source: Box<ConfigurationError> },
     #[error("the machine of `{name}`")]
@@ -146,7 +150,34 @@ impl Paper {
             source: Box::new(source),
         })?;
         paper.references().iter().try_for_each(|name| paper.configuration(name).map(drop))?;
+        paper.claims.iter().try_for_each(|claim| paper.check(claim))?;
         Ok(paper)
+    }
+
+    /// # Errors
+    /// If the claim contradicts itself or names an unknown program.
+    fn check(&self, claim: &Claim) -> Result<(), PaperError> {
+        let (name, what) = (self.name.clone(), claim.what.clone());
+        if let Some(why) = claim.contradiction() {
+            return Err(PaperError::Claim { name, claim: what, why });
+        }
+        match &claim.workload {
+            Some(workload) if self.program(workload).is_none() => {
+                Err(PaperError::NoProgram { name, claim: what, workload: workload.clone() })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Returns the paper's program of that name.
+    pub fn program(&self, name: &str) -> Option<&NamedProgram> {
+        self.programs.iter().find(|program| program.name == name)
+    }
+
+    /// Returns the program that a workload is, or that it replaces as its stand-in.
+    pub fn program_of(&self, workload: &str) -> Option<&NamedProgram> {
+        let replaced = |program: &&NamedProgram| program.stand_in.as_deref() == Some(workload);
+        self.program(workload).or_else(|| self.programs.iter().find(replaced))
     }
 
     /// Resolves a scheme with settings, including the instruction limit of launches.

@@ -81,7 +81,8 @@ fn claims_and_figures_are_complete() {
     for paper in all() {
         for claim in &paper.claims {
             let what = format!("{}: {}", paper.name, claim.what);
-            assert!(claim.published.is_some() || claim.text.is_some(), "{what}: nothing published");
+            let is_published = claim.published_range().is_some() || claim.text.is_some();
+            assert!(is_published, "{what}: nothing published");
             assert!(!claim.source.is_empty() && !claim.what.is_empty(), "{what}");
             assert!(!claim.text.as_deref().unwrap_or("").contains('\n'), "{what}");
             if let Ours::Stream(stream) = &claim.ours {
@@ -98,14 +99,17 @@ fn claims_and_figures_are_complete() {
 /// The snapshot lists every published value with its source. Verify a change against the paper.
 #[test]
 fn published_results_match_their_papers() {
+    let compared = |claim: &Claim, runs: &Runs| {
+        let Runs { of, over, metric, value, classes, .. } = runs;
+        let shown = value.as_ref().unwrap_or(metric).replace('\n', " ");
+        let over = over.as_ref().map_or(String::new(), |over| format!(" over {over}"));
+        let classes = if classes.is_empty() { "all".to_owned() } else { classes.join(", ") };
+        format!("{shown}: {of}{over}; {}", claim.workload.clone().unwrap_or(classes))
+    };
     let of = |claim: &Claim| match &claim.ours {
-        Ours::Runs(runs) => {
-            let Runs { of, over, metric, value, classes, mean, .. } = runs;
-            let shown = value.as_ref().unwrap_or(metric).replace('\n', " ");
-            let over = over.as_ref().map_or(String::new(), |over| format!(" over {over}"));
-            let classes = if classes.is_empty() { "all".to_owned() } else { classes.join(", ") };
-            format!("{shown}: {of}{over}; {classes}; {}", mean.name())
-        }
+        Ours::Runs(runs) if claim.workload.is_some() => compared(claim, runs),
+        Ours::Runs(runs) => format!("{}; {}", compared(claim, runs), runs.mean.name()),
+        Ours::Every(runs) => format!("{}; every", compared(claim, runs)),
         Ours::Best(best) => format!("best {}; {}", best.setting, best.runs.classes.join(", ")),
         Ours::Classes(classes) => classes.join(", "),
         Ours::Stream(_) => "a channel alone".to_owned(),
@@ -113,21 +117,25 @@ fn published_results_match_their_papers() {
         Ours::Nothing(why) => why.clone(),
     };
     let published = |claim: &Claim| {
-        let number = claim.published.map_or(String::new(), |number| number.to_string());
+        let range = claim.range.map(|[low, high]| format!("{low} to {high}"));
+        let number = range.or(claim.published.map(|number| number.to_string())).unwrap_or_default();
         [number, claim.text.clone().unwrap_or_default()].join(" ").trim().to_owned()
     };
     let mut text = String::new();
     for paper in all().filter(|paper| paper.survey.is_none()) {
         let name = paper.name.as_str();
         for claim in paper.claims {
+            let headline = claim.headline.then(|| "headline".to_owned());
+            let experiment = claim.experiment.as_ref().map(|name| format!("experiment {name}"));
             let line = [
-                name,
-                &claim.source,
-                &claim.what,
-                &published(&claim),
-                &format!("{:?} {:?}", claim.shown, claim.direction),
-                &of(&claim),
+                name.to_owned(),
+                claim.source.clone(),
+                claim.what.clone(),
+                published(&claim),
+                format!("{:?} {:?}", claim.shown, claim.direction),
+                of(&claim),
             ];
+            let line: Vec<String> = line.into_iter().chain(headline).chain(experiment).collect();
             text.push_str(&line.join(" | "));
             text.push('\n');
         }
@@ -154,6 +162,58 @@ fn mistakes_in_a_description_are_refused() {
     let error = Paper::from_text("mine", missing).unwrap_err();
     let source = std::error::Error::source(&error).unwrap().to_string();
     assert!(source.contains("no scheme `X`"), "{source}");
+}
+
+/// A claim whose fields are `text`.
+fn with_claim(text: &str) -> Result<Paper, PaperError> {
+    let whole = format!(
+        "title = 'T'\nmachine = 'li2015'\nworkloads.quick = []\nprograms = [{{ name = 'KMN' }}]\n\
+        [schemes]\nX = []\nY = []\n[[claim]]\nwhat = 'w'\nsource = 's'\n{text}"
+    );
+    Paper::from_text("mine", &whole)
+}
+
+#[test]
+fn a_claim_on_an_extreme_is_refused() {
+    for mean in ["least", "greatest"] {
+        let text =
+            format!("published = 45.8\nours.runs = {{ of = 'X', over = 'Y', mean = '{mean}' }}");
+        let error = with_claim(&text).unwrap_err().to_string();
+        assert!(error.contains("no verdict is possible on an extreme"), "{error}");
+    }
+    let named = "published = 45.8\nworkload = 'KMN'\nours.runs = { of = 'X', over = 'Y' }";
+    assert!(with_claim(named).is_ok());
+    let unknown = named.replace("KMN", "KNM");
+    assert!(with_claim(&unknown).unwrap_err().to_string().contains("no program `KNM`"));
+}
+
+#[test]
+fn contradictory_claims_are_refused() {
+    let runs = "ours.runs = { of = 'X', over = 'Y' }";
+    for (fields, why) in [
+        ("published = 0", "no change, or changes of both signs, need `direction.similar`"),
+        ("range = [-1, 3]", "no change, or changes of both signs, need `direction.similar`"),
+        ("range = [3, 1]", "the `range` does not rise"),
+        ("published = 1\nrange = [1, 3]", "`published` and `range` exclude each other"),
+        (
+            "published = -9\nshown = 'value'\ndirection = 'up'",
+            "the published change is not upwards",
+        ),
+        (
+            "published = 105\nshown = 'percent'\ndirection = 'down'",
+            "the published change is not downwards",
+        ),
+    ] {
+        let error = with_claim(&format!("{fields}\n{runs}")).unwrap_err().to_string();
+        assert!(error.ends_with(why), "{fields}: {error}");
+    }
+    let every = "ours.every = { of = 'X', over = 'Y' }";
+    assert!(with_claim(&format!("published = 3\n{every}")).is_err(), "of a number");
+    assert!(with_claim(&format!("text = 'all'\ndirection = 'up'\n{every}")).is_ok());
+    assert!(
+        with_claim(&format!("text = 'KMN'\nworkload = 'KMN'\ndirection = 'up'\n{every}")).is_err()
+    );
+    assert!(with_claim(&format!("published = 0\ndirection.similar = 1.0\n{runs}")).is_ok());
 }
 
 /// A quick run sweeps fewer values, and claims may still refer to any of them.

@@ -87,7 +87,7 @@ impl Claim {
     /// a sweep is compared. The sweep itself would need variants of every value.
     pub fn compared(&self) -> Option<Runs> {
         match &self.ours {
-            Ours::Runs(runs) => Some(runs.clone()),
+            Ours::Runs(runs) | Ours::Every(runs) => Some(runs.clone()),
             Ours::Best(best) => best.against(),
             _ => None,
         }
