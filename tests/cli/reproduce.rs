@@ -170,6 +170,36 @@ fn experiments_are_listed_and_unknown_ones_refused() {
     bench.refuses(&["reproduce", "li2015", "none.wmt"], &["none.wmt"]);
 }
 
+/// The page has a part for each paper and one for the outcomes of all.
+#[test]
+fn all_papers_renew_their_parts_of_a_page() {
+    let bench = Bench::new();
+    bench.generate("vecadd", &[("n", "2^8")], "add.wmt");
+    let part =
+        |name: &str| format!("<!-- generated: {name} -->\n<!-- end of generated: {name} -->\n");
+    let papers = ["results", "li2015", "owl2013", "calrs2015", "yuan2009", "warpedmc2023"];
+    let page = format!("# Title\n{}by hand\n", papers.map(part).concat());
+    std::fs::write(bench.path("page.md"), page).unwrap();
+    let arguments = ["reproduce", "all", "add.wmt", "--quick", "--page", "page.md"];
+    let ran = bench.run(&arguments);
+    assert_eq!(ran.status, Some(0), "{ran:?}");
+    let first = ran.stderr.lines().next().unwrap();
+    assert!(first.contains(" runs of 5 papers: about ") && first.contains("minute"), "{first}");
+    let line = |name: &str| ran.stdout.lines().find(|line| line.starts_with(name)).unwrap();
+    assert!(line("paper ").contains("reproduced  same direction  null"), "{}", ran.stdout);
+    assert!(papers[1..].iter().all(|name| line(name).starts_with(name)));
+    let page = std::fs::read_to_string(bench.path("page.md")).unwrap();
+    assert!(page.starts_with("# Title\n") && page.ends_with("by hand\n"), "{page}");
+    assert!(
+        page.contains("Runs of ") && page.contains("| IPC, FCFS over FR-FCFS, all |"),
+        "{page}"
+    );
+    std::fs::write(bench.path("page.md"), "# Title\n").unwrap();
+    bench.refuses(&["reproduce", "li2015", "--page", "page.md"], &["--page needs `all`"]);
+    bench.refuses(&["reproduce", "all", "--page", "none.md"], &["none.md"]);
+    bench.refuses(&["reproduce", "all", "--page", "page.md"], &["no part `results`"]);
+}
+
 /// A CTA of the embedding needs more registers than an SM of that machine has.
 #[test]
 fn workloads_that_do_not_fit_are_skipped_and_named() {

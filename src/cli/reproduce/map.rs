@@ -4,13 +4,13 @@ use super::runs::Place;
 use super::{Args, Printed, programs};
 use crate::cli::output::note;
 use crate::machine::load;
-use crate::study::reproduce::Paper;
+use crate::study::reproduce::{Map, Paper};
 use crate::study::traces::NamedTrace;
 use anyhow::Context;
 use warpmem_analysis::{Results, table_to_csv, table_to_json, table_to_string};
 use warpmem_report::Table;
 use warpmem_report::markdown::rows;
-use warpmem_reproduce::{MapResults, mapped, open, placed, write_map};
+use warpmem_reproduce::{MapResults, Mapped, mapped, open, placed, write_map};
 use warpmem_support::text::aligned;
 
 /// Runs the kernels of the paper's map, and the workloads to position on it; returns the text to
@@ -22,12 +22,7 @@ pub fn reproduce(args: &Args, paper: &Paper, place: &Place<'_>) -> anyhow::Resul
     let map = paper.map.as_ref();
     let map = map.with_context(|| format!("`{}` has no map", paper.name))?;
     let machine = load(&paper.machine, &[])?;
-    let kernels = place.generated(paper, &paper.map_workloads(map)?)?;
-    let on_map = paper.on_map(map);
-    let cells = place.part("map");
-    let planned = place.within(&cells).run(&on_map, &kernels)?;
-    let study = open(&on_map, &Results::open(&cells)?, &planned)?;
-    let mapped = mapped(&on_map, map, &study)?;
+    let mapped = of_kernels(paper, map, place)?;
     let workloads = workloads(args, paper, place)?;
     let placed = match workloads.is_empty() {
         true => Vec::new(),
@@ -66,6 +61,19 @@ pub fn reproduce(args: &Args, paper: &Paper, place: &Place<'_>) -> anyhow::Resul
             if placed.is_empty() { gains? } else { format!("{}\n{}", gains?, workloads?) }
         }
     })
+}
+
+/// Runs the kernels of a map.
+///
+/// # Errors
+/// If a run fails, or results cannot be written.
+pub fn of_kernels(paper: &Paper, map: &Map, place: &Place<'_>) -> anyhow::Result<Mapped> {
+    let kernels = place.generated(paper, &paper.map_workloads(map)?)?;
+    let on_map = paper.on_map(map);
+    let cells = place.part("map");
+    let planned = place.within(&cells).run(&on_map, &kernels)?;
+    let study = open(&on_map, &Results::open(&cells)?, &planned)?;
+    Ok(mapped(&on_map, map, &study)?)
 }
 
 /// Returns the workloads to position on the map: none unless named.

@@ -1,5 +1,6 @@
 //! `warpmem reproduce`: the experiments of papers, with published results next to ours.
 
+mod all;
 mod map;
 mod programs;
 mod runs;
@@ -13,16 +14,16 @@ use crate::study::traces::NamedTrace;
 use anyhow::Context;
 use clap::{ValueEnum, ValueHint};
 use std::num::NonZeroUsize;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::thread::available_parallelism;
 use warpmem_analysis::polars::prelude::DataFrame;
 use warpmem_analysis::{Results, table_to_csv, table_to_json, table_to_string};
 use warpmem_report::Table;
 use warpmem_report::markdown::rows;
 use warpmem_reproduce::{
-    Effects, FILE, Finding, HEADINGS, LEGEND, Line, NOTE, Reproduced, Study, by_workload, changes,
-    draw, findings, frame, headline, legend, open, robustness, shown, summary, survey_frame,
-    survey_shown, write, write_survey,
+    Effects, FILE, Finding, HEADINGS, LEGEND, Line, NOTE, OfWorkload, Reproduced, Study, Verdict,
+    by_workload, changes, draw, findings, frame, headline, legend, open, robustness, shown,
+    summary, survey_frame, survey_shown, write, write_survey,
 };
 use warpmem_support::text::aligned;
 
@@ -34,7 +35,7 @@ use warpmem_support::text::aligned;
 #[derive(clap::Args, Debug)]
 #[command(after_help = AFTER_HELP)]
 pub struct Args {
-    /// Name of the paper (see --list)
+    /// Name of the paper (see --list), or `all`: every paper, with an estimate of the duration first
     #[arg(value_name = "NAME", required_unless_present = "list")]
     name: Option<String>,
     /// Traces to replay in place of the paper's workloads, or manifests (.toml)
@@ -59,9 +60,14 @@ pub struct Args {
     /// on the map
     #[arg(long)]
     map: bool,
-    /// Fewer and smaller workloads and fewer values of each sweep; takes minutes
+    /// Fewer and smaller workloads and fewer values of each sweep; takes minutes, and less than two
+    /// for `all`, which then has a few workloads of each paper and no maps
     #[arg(long)]
     quick: bool,
+    /// Page in Markdown whose generated parts `all` renews: `results`, one for each paper, and
+    /// `map NAME` and `combined` without --quick
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    page: Option<PathBuf>,
     /// Directory for the tables, figures and a report, resumed if it exists; by default a temporary
     /// one
     #[arg(short, long, value_name = "DIR", value_hint = ValueHint::DirPath)]
@@ -85,7 +91,9 @@ Examples:
   warpmem reproduce li2015 --programs captured/ -o li/
   warpmem reproduce li2015 --map mine.wmt -o map/
   warpmem reproduce yuan2009 -o yuan/
-  warpmem reproduce owl2013 captured/*.wmt --format markdown";
+  warpmem reproduce owl2013 captured/*.wmt --format markdown
+  warpmem reproduce all --quick
+  warpmem reproduce all --programs captured/ --size paper -o all/ --page docs/lab/papers.md";
 
 /// Size of the workloads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -125,17 +133,9 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
     let Some(name) = args.name.as_deref() else {
         return print(&list()?);
     };
-    let paper = find(name)?;
-    let paper = if args.quick { paper.quickly() } else { paper };
-    let paper = match args.size {
-        Some(size) => paper.sized(size.into()),
-        None => paper,
-    };
-    let paper = match args.launch_instructions {
-        Some(limit) => paper.ending_launches_after(limit),
-        None => paper,
-    };
+    anyhow::ensure!(args.page.is_none() || name == all::NAME, "--page needs `{}`", all::NAME);
     if args.list {
+        let paper = prepared(args, find(name)?);
         return print(&programs::table(&paper.programs, paper.program_size()));
     }
     let temporary = args.output.is_none().then(tempfile::tempdir).transpose();
@@ -147,7 +147,10 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
     let jobs = args.jobs.or_else(|| available_parallelism().ok()).map_or(1, NonZeroUsize::get);
     let (is_temporary, interrupt) = (temporary.is_some(), Interrupt::install()?);
     let place = Place { directory, is_temporary, jobs, interrupt };
-    print(&reproduce(args, &paper, &place)?)?;
+    if name == all::NAME {
+        return print(&all::reproduce(args, &place)?);
+    }
+    print(&reproduce(args, &prepared(args, find(name)?), &place)?)?;
     match &args.output {
         Some(output) => note(&output.join(FILE).display().to_string()),
         None => note("note: tables and figures are not kept; --output keeps them"),
@@ -155,49 +158,96 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Runs all experiments and writes the results; returns the text to print.
-fn reproduce(args: &Args, paper: &Paper, place: &Place<'_>) -> anyhow::Result<String> {
-    if args.map {
-        return map::reproduce(args, paper, place);
+/// Returns the paper in the size and with the limits of the options.
+fn prepared(args: &Args, paper: Paper) -> Paper {
+    let paper = if args.quick { paper.quickly() } else { paper };
+    let paper = match args.size {
+        Some(size) => paper.sized(size.into()),
+        None => paper,
+    };
+    match args.launch_instructions {
+        Some(limit) => paper.ending_launches_after(limit),
+        None => paper,
     }
+}
+
+/// Opens or generates the workloads of a paper.
+fn workloads(args: &Args, paper: &Paper, place: &Place<'_>) -> anyhow::Result<Vec<NamedTrace>> {
     let traces = match &args.programs {
         Some(folder) => programs::open(args, paper, folder, place)?,
         None if args.traces.is_empty() => place.generated(paper, &paper.workloads()?)?,
         None => NamedTrace::open_all(&args.traces)?,
     };
     NamedTrace::check_distinct(&traces)?;
+    Ok(traces)
+}
+
+/// The results of a paper's runs.
+struct Judged {
+    study: Study,
+    findings: Vec<Finding>,
+    of_workloads: Vec<OfWorkload>,
+    /// Workloads that the machine cannot run.
+    left_out: Vec<String>,
+}
+
+impl Judged {
+    /// Runs every configuration of the paper on the traces.
+    fn of(paper: &Paper, place: &Place<'_>, traces: &[NamedTrace]) -> anyhow::Result<Judged> {
+        let planned = place.run(paper, traces)?;
+        let study = open(paper, &Results::open(place.directory)?, &planned)?;
+        let is_left_out =
+            |trace: &&NamedTrace| !study.workloads().iter().any(|known| *known == trace.name);
+        let left_out = traces.iter().filter(is_left_out).map(|trace| trace.name.clone()).collect();
+        let findings = findings(paper, &study)?;
+        let of_workloads = by_workload(paper, &study)?;
+        Ok(Judged { study, findings, of_workloads, left_out })
+    }
+
+    fn results<'a>(&'a self, paper: &'a Paper) -> Reproduced<'a> {
+        Reproduced {
+            paper,
+            study: &self.study,
+            left_out: &self.left_out,
+            findings: &self.findings,
+            of_workloads: &self.of_workloads,
+        }
+    }
+
+    /// Writes the tables, the figures and the page.
+    fn write(&self, paper: &Paper, directory: &Path) -> anyhow::Result<()> {
+        let charts = draw(paper, &self.study, &self.findings)?;
+        Ok(write(&self.results(paper), charts, directory)?)
+    }
+}
+
+/// Runs all experiments and writes the results; returns the text to print.
+fn reproduce(args: &Args, paper: &Paper, place: &Place<'_>) -> anyhow::Result<String> {
+    if args.map {
+        return map::reproduce(args, paper, place);
+    }
+    let traces = workloads(args, paper, place)?;
     if let Some(factorial) = &paper.factorial {
         place.run_factorial(paper, factorial, &traces)?;
         return combined(args, paper, factorial, place.directory);
     }
-    let planned = place.run(paper, &traces)?;
-    let study = open(paper, &Results::open(place.directory)?, &planned)?;
     if let Some(survey) = &paper.survey {
+        let planned = place.run(paper, &traces)?;
+        let study = open(paper, &Results::open(place.directory)?, &planned)?;
         return surveyed(args, paper, survey, &study, place.directory);
     }
-    let findings = findings(paper, &study)?;
-    let of_workloads = by_workload(paper, &study)?;
+    let judged = Judged::of(paper, place, &traces)?;
     if args.output.is_some() {
-        let charts = draw(paper, &study, &findings)?;
-        let names = traces.iter().map(|trace| trace.name.as_str());
-        let left_out = names.filter(|name| !study.workloads().iter().any(|known| known == name));
-        let left_out = left_out.collect::<Vec<_>>();
-        let results = Reproduced {
-            paper,
-            study: &study,
-            left_out: &left_out,
-            findings: &findings,
-            of_workloads: &of_workloads,
-        };
-        write(&results, charts, place.directory)?;
+        judged.write(paper, place.directory)?;
     }
-    note(&summary(&findings));
+    let findings = &judged.findings;
+    note(&summary(findings));
     Ok(match args.format {
-        Printed::Table => text(&findings)?,
-        Printed::Json => table_to_json(&frame(&findings)?)?,
-        Printed::Csv => table_to_csv(&frame(&findings)?)?,
+        Printed::Table => text(findings)?,
+        Printed::Json => table_to_json(&frame(findings)?)?,
+        Printed::Csv => table_to_csv(&frame(findings)?)?,
         Printed::Markdown => {
-            let tables = [shown(&findings)?, legend()?, robustness(&findings)?];
+            let tables = [shown(findings)?, legend()?, robustness(findings)?];
             let tables = tables.map(|frame| rows(&Table::new("claims", "", frame)));
             tables.into_iter().collect::<anyhow::Result<Vec<_>>>()?.join("\n")
         }
@@ -244,11 +294,14 @@ fn combined(
         }
         Printed::Json => table_to_json(&effects.effects)?,
         Printed::Csv => table_to_csv(&effects.effects)?,
-        Printed::Markdown => {
-            let best = Table::new("combinations", "", best);
-            format!("{}\n{}", rows(&effects.table())?, rows(&best)?)
-        }
+        Printed::Markdown => of_effects(&effects)?,
     })
+}
+
+/// Formats the effects and the best combinations in Markdown.
+fn of_effects(effects: &Effects) -> anyhow::Result<String> {
+    let best = Table::new("combinations", "", effects.best()?);
+    Ok(format!("{}\n{}", rows(&effects.table())?, rows(&best)?))
 }
 
 /// Formats the findings as aligned text: which headline results are reproduced, the table with
@@ -270,21 +323,27 @@ fn text(findings: &[Finding]) -> anyhow::Result<String> {
     }
     let headline = headline(findings).map(|sentence| format!("{sentence}\n\n"));
     let notes = notes.iter().enumerate().map(|(at, note)| format!("[{}] {note}\n", at + 1));
-    let legend =
-        LEGEND.map(|(verdict, meaning)| vec![format!("{}:", verdict.name()), meaning.to_owned()]);
     let parts = [
         headline.unwrap_or_default(),
         aligned(&rows, &[]),
         "\n".to_owned(),
         notes.collect(),
         "\n".to_owned(),
-        aligned(&legend, &[]),
+        definitions(),
     ];
     let others = robustness(findings)?;
     Ok(match others.height() {
         0 => parts.concat(),
         _ => format!("{}\n{}", parts.concat(), aligned(&lines(&others)?, &[])),
     })
+}
+
+/// Formats the definition of each verdict.
+fn definitions() -> String {
+    let line = |(verdict, meaning): (Verdict, &str)| {
+        vec![format!("{}:", verdict.name()), meaning.to_owned()]
+    };
+    aligned(&LEGEND.map(line), &[])
 }
 
 /// Returns the headings and the cells of a frame of text.
@@ -299,5 +358,8 @@ fn list() -> anyhow::Result<String> {
         let paper = find(name)?;
         Ok(vec![name.to_owned(), paper.machine, paper.title])
     };
-    Ok(aligned(&names().map(row).collect::<anyhow::Result<Vec<_>>>()?, &[]))
+    let all = [all::NAME, "", "every paper, and its page of results"].map(str::to_owned);
+    let mut rows = names().map(row).collect::<anyhow::Result<Vec<_>>>()?;
+    rows.push(Vec::from(all));
+    Ok(aligned(&rows, &[]))
 }

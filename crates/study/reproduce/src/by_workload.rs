@@ -4,9 +4,10 @@ use crate::error::{Error, Result};
 use crate::noise::Measured;
 use crate::samples::Samples;
 use crate::study::Study;
+use crate::table::with_noise;
 use crate::verdict::{Verdict, verdict};
 use warpmem_analysis::polars::df;
-use warpmem_analysis::polars::prelude::DataFrame;
+use warpmem_analysis::polars::prelude::{Column, DataFrame};
 use warpmem_study::reproduce::{Claim, Ours, Paper};
 
 /// A claim's number for one workload.
@@ -62,6 +63,39 @@ pub fn by_workload_frame(found: &[OfWorkload]) -> Result<DataFrame> {
     )?)
 }
 
+/// Makes a frame with a row for each workload and a column for each headline claim; empty without
+/// one.
+///
+/// # Errors
+/// If the dataframe engine fails.
+pub(crate) fn headlines(paper: &Paper, study: &Study, found: &[OfWorkload]) -> Result<DataFrame> {
+    let claims: Vec<&Claim> = paper.claims.iter().filter(|claim| claim.headline).collect();
+    let of = |claim: &Claim, workload: &String| {
+        let own = |one: &&OfWorkload| one.workload == *workload && one.claim.what == claim.what;
+        let one = found.iter().find(own)?;
+        Some(with_noise(claim, one.ours, one.noise))
+    };
+    let names = study.workloads();
+    let columns: Vec<(&Claim, Vec<Option<String>>)> = claims
+        .into_iter()
+        .map(|claim| (claim, names.iter().map(|name| of(claim, name)).collect()))
+        .filter(|(_, cells): &(_, Vec<Option<String>>)| cells.iter().any(Option::is_some))
+        .collect();
+    if columns.is_empty() {
+        return Ok(DataFrame::empty());
+    }
+    let class = |name: &String| paper.program_of(name).and_then(|program| program.class.clone());
+    let mut frame = df!(
+        "workload" => names,
+        "class in the paper" => names.iter().map(class).collect::<Vec<_>>(),
+        "classes measured" => names.iter().map(|name| study.classes().of(name)).collect::<Vec<_>>(),
+    )?;
+    for (claim, cells) in columns {
+        frame.with_column(Column::new(claim.what.as_str().into(), cells))?;
+    }
+    Ok(frame)
+}
+
 /// Counts a workload's claims with a verdict.
 pub fn count(found: &[OfWorkload], workload: &str, verdict: Verdict) -> usize {
     let own = found.iter().filter(|one| one.workload == workload);
@@ -97,6 +131,16 @@ mod tests {
         assert_eq!(count(&found, "a", Verdict::NoVerdict), 2, "a single run has no noise");
         let of_c = found.iter().filter(|one| one.workload == "c").count();
         assert_eq!(of_c, 0, "it lacks one of the configurations");
+    }
+
+    #[test]
+    fn headline_results_have_a_column_each() {
+        let headline = claim(10.0, "arithmetic").replace("published", "headline = true\npublished");
+        let paper = paper(&[claim(3.0, "harmonic"), headline].concat());
+        let frame = headlines(&paper, &study(), &by_workload(&paper, &study()).unwrap()).unwrap();
+        assert_eq!((frame.height(), frame.width()), (3, 4));
+        let cells = frame.column("w").unwrap().str().unwrap().iter().collect::<Vec<_>>();
+        assert_eq!(cells, [Some("+100.0 %"), Some("+200.0 %"), None]);
     }
 
     #[test]

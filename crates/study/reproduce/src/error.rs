@@ -38,6 +38,10 @@ pub enum Error {
     NothingPending,
     #[error("a policy does not state its cost")]
     NoCost,
+    #[error(
+        "the page has no part `{part}`: it lies between `<!-- generated: {part} -->` and `<!-- end of generated: {part} -->`"
+    )]
+    NoPart { part: String },
     #[error("failed to create folder {}", folder.display())]
     Folder { folder: PathBuf, source: io::Error },
     #[error(transparent)]

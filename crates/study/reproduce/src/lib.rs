@@ -11,7 +11,7 @@
 //!   ▲
 //! experiments   the outcomes, each experiment counted once
 //!   ▲
-//! figures, table, report   charts, tables and the page
+//! figures, table, report, page   charts, tables and the page
 //! ```
 //!
 //! `map` covers the small kernels in which a paper's gain appears, `survey` every policy of every
@@ -27,6 +27,7 @@ mod factorial;
 mod figures;
 mod map;
 mod noise;
+mod page;
 mod parts;
 mod report;
 mod runs;
@@ -48,10 +49,11 @@ pub use factorial::Effects;
 pub use figures::draw;
 pub use map::{MapResults, Mapped, Placed, mapped, placed, write_map};
 pub use noise::Measured;
+pub use page::{date, renewed};
 pub use parts::{bits_compared, efficiency};
-pub use report::{FILE, Reproduced, write};
+pub use report::{FILE, Reproduced, part, write};
 pub use runs::{factorial_plan, plan};
 pub use study::{Planned, Study, Value, mean};
 pub use survey::{Change, changes, survey_frame, survey_shown, write_survey};
-pub use table::{HEADINGS, Line, NOTE, frame, legend, robustness, shown};
+pub use table::{HEADINGS, Line, NOTE, frame, legend, overview, robustness, shown};
 pub use verdict::{LEGEND, Verdict, accepted, verdict};

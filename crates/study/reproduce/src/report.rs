@@ -1,6 +1,6 @@
 //! The files of a reproduction: tables, figures, and a page with both in HTML and Markdown.
 
-use crate::by_workload::{OfWorkload, by_workload_frame, count};
+use crate::by_workload::{OfWorkload, by_workload_frame, count, headlines};
 use crate::claims::Finding;
 use crate::error::{Error, Result};
 use crate::experiments::{headline, summary};
@@ -32,7 +32,7 @@ pub struct Reproduced<'a> {
     pub paper: &'a Paper,
     pub study: &'a Study,
     /// Workloads that cannot run on the machine.
-    pub left_out: &'a [&'a str],
+    pub left_out: &'a [String],
     pub findings: &'a [Finding],
     pub of_workloads: &'a [OfWorkload],
 }
@@ -51,10 +51,7 @@ pub fn write(results: &Reproduced<'_>, charts: Vec<Chart>, directory: &Path) -> 
 
 /// Makes the sections with the tables: the claims, how they depend on single programs, and the
 /// workloads.
-///
-/// # Errors
-/// If the dataframe engine fails.
-pub fn sections(results: &Reproduced<'_>) -> Result<Vec<Section>> {
+fn sections(results: &Reproduced<'_>) -> Result<Vec<Section>> {
     let findings = results.findings;
     let caution = "Nothing is fitted. A number is the mean over irrelevant variants of the machine, the order of its SMs, the pages of the data, the parity of the DRAM queue, with half of its 95 % interval.";
     let counts = format!("{}.", capitalised(&summary(findings)));
@@ -67,7 +64,7 @@ pub fn sections(results: &Reproduced<'_>) -> Result<Vec<Section>> {
         claims
             .text(Prose::new(counts))
             .text(Prose::new(caution))
-            .table(Table::new("claims", "Published and ours", shown(findings)?))
+            .table(Table::new("claims", "Claims", shown(findings)?))
             .table(Table::new("verdicts", "Verdicts", legend()?)),
         Section::new("robustness", "Other means").text(Prose::new(others)).table(Table::new(
             "robustness",
@@ -76,6 +73,23 @@ pub fn sections(results: &Reproduced<'_>) -> Result<Vec<Section>> {
         )),
         workloads(results)?,
     ])
+}
+
+/// Formats the results as a part of a page in Markdown: which headline results are reproduced, the
+/// outcomes, the claims, how they depend on single programs, and the headline results by program.
+///
+/// # Errors
+/// If the dataframe engine fails.
+pub fn part(results: &Reproduced<'_>) -> Result<String> {
+    let findings = results.findings;
+    let sentence = format!("{}.", capitalised(&summary(findings)));
+    let programs = headlines(results.paper, results.study, results.of_workloads)?;
+    let tables = [shown(findings)?, robustness(findings)?, programs];
+    let tables = tables.into_iter().filter(|frame| frame.height() > 0);
+    let tables = tables.map(|frame| markdown::rows(&Table::new("part", "", frame)));
+    let tables = tables.collect::<anyhow::Result<Vec<_>>>()?;
+    let texts = headline(findings).into_iter().chain([sentence]).map(|text| format!("{text}\n"));
+    Ok(texts.chain(tables).collect::<Vec<_>>().join("\n"))
 }
 
 /// Writes the figures and a page of `sections` and figures.
@@ -110,9 +124,8 @@ fn workloads(results: &Reproduced<'_>) -> Result<Section> {
     let Reproduced { paper, study, left_out, of_workloads, .. } = results;
     let mut section = Section::new("workloads", "Workloads");
     if !left_out.is_empty() {
-        let names = left_out.iter().map(|&name| name.to_owned());
         let cannot = Prose::new("Left out because the machine cannot run them: ");
-        section = section.text(cannot.codes(names));
+        section = section.text(cannot.codes(left_out.iter().cloned()));
     }
     let names = study.workloads();
     let published = |name: &String| {

@@ -165,7 +165,7 @@ fn bare(claim: &Claim, number: f64) -> String {
 }
 
 /// Formats a number with its noise, in its unit.
-fn with_noise(claim: &Claim, number: f64, noise: Option<f64>) -> String {
+pub(crate) fn with_noise(claim: &Claim, number: f64, noise: Option<f64>) -> String {
     let Some(noise) = noise else { return spelt(claim, number) };
     let noise_text = match claim.shown {
         Shown::Value => value(noise),
@@ -229,6 +229,27 @@ pub fn legend() -> Result<DataFrame> {
         ["verdict", "meaning"],
         &LEGEND.map(|(verdict, meaning)| [verdict.name().to_owned(), meaning.to_owned()]),
     )
+}
+
+/// Makes a frame with a row for each paper, given with its findings: the number of its experiments
+/// with each outcome.
+///
+/// # Errors
+/// If the dataframe engine fails.
+pub fn overview(papers: &[(&str, &[Finding])]) -> Result<DataFrame> {
+    let of = |number: &dyn Fn(&[&Finding]) -> usize| -> Vec<u64> {
+        papers.iter().map(|(_, findings)| number(&experiments(findings)) as u64).collect()
+    };
+    let mut frame = df!(
+        "paper" => papers.iter().map(|(name, _)| *name).collect::<Vec<_>>(),
+        "experiments" => of(&|all| all.len()),
+    )?;
+    let verdicts = LEGEND.map(|(verdict, _)| (verdict.name(), Some(verdict)));
+    for (name, verdict) in verdicts.into_iter().chain([("without a result", None)]) {
+        let count = |all: &[&Finding]| all.iter().filter(|one| one.verdict == verdict).count();
+        frame.with_column(Column::new(name.into(), of(&count)))?;
+    }
+    Ok(frame)
 }
 
 /// Makes a frame for programs: numbers as numbers, with their unit in a column.
@@ -411,6 +432,21 @@ mod tests {
         assert_eq!(verdicts.collect::<Vec<_>>(), [Some("reproduced"), None]);
         let counts = frame.column("counts").unwrap().bool().unwrap().iter();
         assert_eq!(counts.collect::<Vec<_>>(), [Some(true), Some(false)]);
+    }
+
+    #[test]
+    fn papers_have_their_outcomes_counted() {
+        let findings = [
+            finding("published = 1", number(2.5), Some(0.5)),
+            finding("published = 2\nexperiment = 'w'", number(2.5), Some(0.5)),
+        ];
+        let frame = overview(&[("li2015", &findings), ("owl2013", &[])]).unwrap();
+        let column = |name: &str| frame.column(name).unwrap().u64().unwrap().to_vec();
+        assert_eq!(column("experiments"), [Some(1), Some(0)]);
+        assert_eq!(
+            (column("reproduced"), column("null")),
+            (vec![Some(1), Some(0)], vec![Some(0); 2])
+        );
     }
 
     #[test]
