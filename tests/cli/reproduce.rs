@@ -91,7 +91,7 @@ fn a_paper_runs_and_is_compared_with_published_results() {
         assert!(figures.iter().any(|figure| figure == name), "{name}: {figures:?}");
     }
     let page = std::fs::read_to_string(bench.path("out/reproduction.md")).unwrap();
-    assert!(page.contains("| IPC, FCFS over FR-FCFS, all | Fig 9 | -28.3 % |"), "{page}");
+    assert!(page.contains("| IPC, FCFS over FR-FCFS, all | Sec 5.2, Fig 9 | -28.3 % |"), "{page}");
     assert!(page.contains("| published | reproduced if | ours | verdict |"), "{page}");
     assert!(page.contains("| reproduced | the 95 % interval excludes no change"), "{page}");
     assert!(page.contains("| what | ours | median | without the most influential |"), "{page}");
@@ -103,6 +103,9 @@ fn a_paper_runs_and_is_compared_with_published_results() {
     };
     assert_eq!((of("add"), of("gather")), (1, 1), "{each}");
     assert!(page.contains(" experiments: ") && first.stderr.contains(" experiments: "));
+    let counted = " published results have claims, ";
+    assert!(page.contains(counted) && first.stderr.contains(counted), "{page}");
+    assert!(page.contains("| what | paper | reason |"), "{page}");
     assert!(page.contains("figures/load-times.svg"), "{page}");
 
     let again = bench.run(&arguments);
@@ -115,7 +118,7 @@ fn claims_without_workloads_say_so() {
     let bench = bench();
     let table = bench.output(&["reproduce", "li2015", "add.wmt", "--quick"]);
     let line = |what: &str| table.lines().find(|line| line.starts_with(what)).unwrap();
-    assert!(line("mean memory latency, S+A, HIL").contains(" – "), "{table}");
+    assert!(line("mean memory latency, S+A over FR-FCFS, HIL").contains(" – "), "{table}");
     assert!(table.contains("no workload is HIL"), "{table}");
     assert!(line("workloads by class").contains("HIL 0"), "{table}");
 }

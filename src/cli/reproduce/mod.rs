@@ -22,8 +22,8 @@ use warpmem_report::Table;
 use warpmem_report::markdown::rows;
 use warpmem_reproduce::{
     Effects, FILE, Finding, HEADINGS, LEGEND, Line, NOTE, OfWorkload, Reproduced, Study, Verdict,
-    by_workload, changes, draw, findings, frame, headline, legend, open, robustness, shown,
-    summary, survey_frame, survey_shown, write, write_survey,
+    by_workload, changes, coverage, draw, findings, frame, headline, legend, open, robustness,
+    shown, summary, survey_frame, survey_shown, tabled, write, write_survey,
 };
 use warpmem_support::text::aligned;
 
@@ -31,7 +31,7 @@ use warpmem_support::text::aligned;
 ///
 /// Replays the paper's own programs, captured into a folder, or generated workloads, on the paper's
 /// machine under its policies and sweeps, and prints our result next to each published one with a
-/// verdict: reproduced, same direction, null, opposite, or none. Nothing is fitted.
+/// verdict: reproduced, same direction, null, opposite, or none. No value is fitted to a gain.
 #[derive(clap::Args, Debug)]
 #[command(after_help = AFTER_HELP)]
 pub struct Args {
@@ -242,6 +242,9 @@ fn reproduce(args: &Args, paper: &Paper, place: &Place<'_>) -> anyhow::Result<St
     }
     let findings = &judged.findings;
     note(&summary(findings));
+    if let Some(sentence) = coverage(paper) {
+        note(&sentence);
+    }
     Ok(match args.format {
         Printed::Table => text(findings)?,
         Printed::Json => table_to_json(&frame(findings)?)?,
@@ -309,7 +312,7 @@ fn of_effects(effects: &Effects) -> anyhow::Result<String> {
 fn text(findings: &[Finding]) -> anyhow::Result<String> {
     let mut notes: Vec<String> = Vec::new();
     let mut rows: Vec<Vec<String>> = vec![Vec::from(HEADINGS.map(str::to_owned))];
-    for line in findings.iter().map(Line::of) {
+    for line in tabled(findings).map(Line::of) {
         let mut cells = line.cells().map(str::to_owned);
         if !line.note.is_empty() {
             let known = notes.iter().position(|note| *note == line.note);

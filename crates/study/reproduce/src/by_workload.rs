@@ -31,7 +31,7 @@ pub fn by_workload(paper: &Paper, study: &Study) -> Result<Vec<OfWorkload>> {
     let mut all = Vec::new();
     for claim in &paper.claims {
         let (Ours::Runs(runs) | Ours::Every(runs)) = &claim.ours else { continue };
-        if claim.is_size() || claim.workload.is_some() {
+        if claim.is_size() || claim.workload.is_some() || runs.than.is_some() {
             continue;
         }
         let failed = |source| Error::Claim { claim: claim.what.clone(), source: Box::new(source) };

@@ -4,7 +4,7 @@ use crate::error::{Error, Result};
 use crate::noise::Measured;
 use crate::parts;
 use crate::samples::Samples;
-use crate::study::{Study, mean};
+use crate::study::{Study, Value, mean};
 use crate::verdict::{Judged, Verdict, verdict, verdict_of_every};
 use warpmem_study::reproduce::{Best, Claim, Ours, Paper, Runs, Shown};
 
@@ -102,13 +102,16 @@ fn finding(paper: &Paper, study: &Study, claim: &Claim) -> Result<Finding> {
         Ours::Best(best) => of_best(paper, study, claim, best)?,
         Ours::Classes(classes) => Finding::new(claim, of_classes(study, classes)),
         Ours::Stream(stream) => exact(parts::efficiency(paper, stream)?),
-        Ours::Bits(bits) => exact(parts::bits_compared(paper, bits)?),
+        Ours::Bits(bits) => exact(parts::cost(paper, bits)?),
         Ours::Nothing(why) => Finding::nothing(claim, why),
     })
 }
 
 fn of_runs(paper: &Paper, study: &Study, claim: &Claim, runs: &Runs) -> Result<Finding> {
     let all = Samples::of(paper, study, &Runs { classes: Vec::new(), ..runs.clone() })?;
+    if let Some(than) = &runs.than {
+        return Ok(of_contrast(paper, study, &all, claim, runs, than));
+    }
     if let Some(program) = &claim.workload {
         return Ok(of_program(paper, &all, claim, program));
     }
@@ -129,16 +132,50 @@ fn of_runs(paper: &Paper, study: &Study, claim: &Claim, runs: &Runs) -> Result<F
 
 /// Evaluates a claim on one program: the program itself, or its stand-in.
 fn of_program(paper: &Paper, all: &Samples, claim: &Claim, program: &str) -> Finding {
-    let stand_in = paper.program(program).and_then(|program| program.stand_in.as_deref());
-    let is_there = |name: &str| all.workloads().contains(&name);
-    let workload = [Some(program), stand_in].into_iter().flatten().find(|name| is_there(name));
-    let Some(workload) = workload else {
+    let Some(workload) = present(paper, all, program) else {
         return Finding::nothing(claim, format!("{program} is not among the workloads"));
     };
     let each = all.only(|name| name == workload).measured_each(claim.shown).next();
     let Some((_, ours)) = each else { return Finding::nothing(claim, "nothing was counted") };
     let stand_in = (workload != program).then(|| workload.to_owned());
     Finding { stand_in, ..Finding::judged(claim, ours, Some(1)) }
+}
+
+/// Returns the workload that is a program, or else its stand-in.
+fn present<'a>(paper: &'a Paper, all: &Samples, program: &'a str) -> Option<&'a str> {
+    let stand_in = paper.program(program).and_then(|program| program.stand_in.as_deref());
+    let is_there = |name: &&str| all.workloads().contains(name);
+    [Some(program), stand_in].into_iter().flatten().find(is_there)
+}
+
+/// Evaluates a claim that compares the mean of one program, or of classes, with that of others.
+fn of_contrast(
+    paper: &Paper,
+    study: &Study,
+    all: &Samples,
+    claim: &Claim,
+    runs: &Runs,
+    than: &[String],
+) -> Finding {
+    let program = claim.workload.as_deref().map(|program| present(paper, all, program));
+    let is_own = |name: &str| match program {
+        Some(workload) => workload == Some(name),
+        None => study.classes().holds(&runs.classes, name),
+    };
+    let is_other = |name: &str| study.classes().holds(than, name);
+    let part = |values: &[Value], is_in: &dyn Fn(&str) -> bool| {
+        let within = values.iter().filter(|value| is_in(&value.workload));
+        mean(&within.cloned().collect::<Vec<_>>(), runs.mean)
+    };
+    let ratio = |values: &[Value]| {
+        let (own, others) = (part(values, &is_own)?, part(values, &is_other)?);
+        Some(claim.shown.scaled(own / others)).filter(|ratio| ratio.is_finite())
+    };
+    let count = all.workloads().into_iter().filter(|name| is_own(name)).count();
+    match all.measured(ratio) {
+        Some(ours) => Finding::judged(claim, ours, Some(count)),
+        None => Finding::nothing(claim, "one of the two groups has no workload"),
+    }
 }
 
 /// Evaluates a claim by the paper's own classes; none for a claim on all workloads.
@@ -260,6 +297,19 @@ mod tests {
         assert_eq!(ours, Answer::Number { shown: 100.0, workloads: Some(1) });
         let ours = found("ours.runs = { of = 'X', over = 'Y', mean = 'of-sums' }");
         assert_eq!(ours, Answer::Number { shown: 175.0, workloads: Some(2) });
+    }
+
+    #[test]
+    fn the_mean_of_some_workloads_is_divided_by_that_of_others() {
+        let contrast = |classes: &str, than: &str| {
+            found(&format!(
+                "shown = 'times'\nours.runs = {{ of = 'X', classes = [{classes}], than = [{than}] }}"
+            ))
+        };
+        let ratio = |shown| Answer::Number { shown, workloads: Some(1) };
+        assert_eq!(contrast("'HIL'", "'LIL'"), ratio(2.0 / 9.0));
+        assert_eq!(contrast("'HIL'", ""), ratio(2.0 / (16.0 / 3.0)), "all workloads");
+        assert!(matches!(contrast("'HIL'", "'insensitive'"), Answer::Nothing(_)));
     }
 
     #[test]

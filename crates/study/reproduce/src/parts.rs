@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use warpmem_gpu::complexity::{of_arbiter, of_scheduler, shape_of};
 use warpmem_machine::load;
 use warpmem_standalone::dram::{Device, Mix, Origin, Pattern, Sources, Stream, run};
-use warpmem_study::reproduce::{Bits, Paper, Streamed};
+use warpmem_study::reproduce::{Bits, Counted, Paper, Streamed};
 
 /// Returns the DRAM efficiency of a channel that reads `streamed`: data cycles over cycles with
 /// pending requests.
@@ -29,18 +29,22 @@ pub fn efficiency(paper: &Paper, streamed: &Streamed) -> Result<f64> {
     channel.counts.dram_efficiency().ok_or(Error::NothingPending)
 }
 
-/// Counts the bits that a configuration's DRAM scheduler and arbiter compare per cycle, over the
-/// whole machine.
+/// Counts the bits that a configuration's DRAM scheduler and arbiter store or compare per cycle,
+/// over the whole machine.
 ///
 /// # Errors
 /// If the machine is not valid, or a policy states no cost.
-pub fn bits_compared(paper: &Paper, bits: &Bits) -> Result<f64> {
+pub fn cost(paper: &Paper, bits: &Bits) -> Result<f64> {
     let machine = load(&paper.machine, &paper.configuration(&bits.of)?.overrides)?;
     let shape = shape_of(&machine)?;
     let scheduler = of_scheduler(&machine.policy.dram_scheduler, &machine, &shape)?;
     let arbiter = of_arbiter(&machine.policy.arbiter, &shape)?;
-    let cost = scheduler.zip(arbiter).ok_or(Error::NoCost)?;
-    Ok((cost.0 + cost.1).compared as f64)
+    let (scheduler, arbiter) = scheduler.zip(arbiter).ok_or(Error::NoCost)?;
+    let cost = scheduler + arbiter;
+    Ok(match bits.count {
+        Counted::Compared => cost.compared as f64,
+        Counted::Stored => cost.stored as f64,
+    })
 }
 
 #[cfg(test)]
@@ -52,8 +56,11 @@ mod tests {
     #[test]
     fn bits_are_those_of_yuans_table() {
         let paper = find("yuan2009").unwrap();
-        let of = |name: &str| bits_compared(&paper, &Bits { of: name.to_owned() }).unwrap();
-        assert_eq!(["FR-FCFS", "BFIFO+HG", "BFIFO+HMHG4"].map(of), [3584.0, 224.0, 256.0]);
+        let bits = |count, name: &str| cost(&paper, &Bits { of: name.to_owned(), count }).unwrap();
+        let compared = ["FR-FCFS", "BFIFO+HG", "BFIFO+HMHG4"].map(|of| bits(Counted::Compared, of));
+        assert_eq!(compared, [3584.0, 224.0, 256.0]);
+        let stored = ["BFIFO+RMHG", "BFIFO+RMHG @ mesh"].map(|of| bits(Counted::Stored, of));
+        assert_eq!(stored, [608.0, 14_544.0]);
     }
 
     /// 8 cycles of data per row cycle of 34; the first row opens without delay.

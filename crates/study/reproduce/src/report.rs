@@ -2,6 +2,7 @@
 
 use crate::by_workload::{OfWorkload, by_workload_frame, count, headlines};
 use crate::claims::Finding;
+use crate::coverage::{coverage, unjudged};
 use crate::error::{Error, Result};
 use crate::experiments::{headline, summary};
 use crate::study::Study;
@@ -53,16 +54,15 @@ pub fn write(results: &Reproduced<'_>, charts: Vec<Chart>, directory: &Path) -> 
 /// workloads.
 fn sections(results: &Reproduced<'_>) -> Result<Vec<Section>> {
     let findings = results.findings;
-    let caution = "Nothing is fitted. A number is the mean over irrelevant variants of the machine, the order of its SMs, the pages of the data, the parity of the DRAM queue, with half of its 95 % interval.";
-    let counts = format!("{}.", capitalised(&summary(findings)));
+    let caution = "No value is fitted to a gain. A number is the mean over irrelevant variants of the machine, the order of its SMs, the pages of the data, the parity of the DRAM queue, with half of its 95 % interval.";
     let mut claims = Section::new("claims", "Published and ours");
     if let Some(sentence) = headline(findings) {
         claims = claims.text(Prose::new(sentence));
     }
     let others = "A mean over programs may rest on one of them, and classes measured here may hold other programs than the paper's: the median, the mean without the program that changes it most, and the mean over the programs of the paper's own classes.";
-    Ok(vec![
+    let mut sections = vec![
         claims
-            .text(Prose::new(counts))
+            .text(Prose::new(counts(results)))
             .text(Prose::new(caution))
             .table(Table::new("claims", "Claims", shown(findings)?))
             .table(Table::new("verdicts", "Verdicts", legend()?)),
@@ -72,7 +72,16 @@ fn sections(results: &Reproduced<'_>) -> Result<Vec<Section>> {
             robustness(findings)?,
         )),
         workloads(results)?,
-    ])
+    ];
+    sections.extend(unjudged(results.paper)?);
+    Ok(sections)
+}
+
+/// Says how many experiments have which outcome, and how many published results have claims.
+fn counts(results: &Reproduced<'_>) -> String {
+    let counted = [Some(capitalised(&summary(results.findings))), coverage(results.paper)];
+    let sentences = counted.into_iter().flatten().map(|part| format!("{part}."));
+    sentences.collect::<Vec<_>>().join(" ")
 }
 
 /// Formats the results as a part of a page in Markdown: which headline results are reproduced, the
@@ -82,13 +91,13 @@ fn sections(results: &Reproduced<'_>) -> Result<Vec<Section>> {
 /// If the dataframe engine fails.
 pub fn part(results: &Reproduced<'_>) -> Result<String> {
     let findings = results.findings;
-    let sentence = format!("{}.", capitalised(&summary(findings)));
     let programs = headlines(results.paper, results.study, results.of_workloads)?;
     let tables = [shown(findings)?, robustness(findings)?, programs];
     let tables = tables.into_iter().filter(|frame| frame.height() > 0);
     let tables = tables.map(|frame| markdown::rows(&Table::new("part", "", frame)));
     let tables = tables.collect::<anyhow::Result<Vec<_>>>()?;
-    let texts = headline(findings).into_iter().chain([sentence]).map(|text| format!("{text}\n"));
+    let texts =
+        headline(findings).into_iter().chain([counts(results)]).map(|text| format!("{text}\n"));
     Ok(texts.chain(tables).collect::<Vec<_>>().join("\n"))
 }
 

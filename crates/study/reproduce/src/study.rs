@@ -1,6 +1,7 @@
 //! Runs of a paper's experiments, as a dataframe on which expressions are evaluated.
 
 use crate::classes::Classes;
+use crate::distributions::distributions;
 use crate::error::{Error, Result};
 use std::collections::HashMap;
 use warpmem_analysis::polars::df;
@@ -56,7 +57,7 @@ impl Study {
             WORKLOAD => of(|run| &run.workload),
             CONFIGURATION => of(|run| &run.configuration),
         )?;
-        let others = [counters(results)?, efficiency(results)?];
+        let others = [counters(results)?, efficiency(results)?, distributions(results)?];
         let runs = numbers(results.runs()?)?;
         let key = [col("run_id")];
         let mut join = JoinArgs::new(JoinType::Inner);

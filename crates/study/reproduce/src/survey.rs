@@ -52,6 +52,7 @@ fn change(paper: &Paper, survey: &Survey, study: &Study, surveyed: Surveyed) -> 
         metric: metric.to_owned(),
         value: None,
         classes: classes.to_vec(),
+        than: None,
         mean: Mean::Geometric,
     };
     let of = |runs: &Runs| -> Result<Option<Measured>> {

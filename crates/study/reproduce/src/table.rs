@@ -208,7 +208,13 @@ fn of_text<const N: usize>(headings: [&str; N], rows: &[[String; N]]) -> Result<
 /// If the dataframe engine fails.
 pub fn shown(findings: &[Finding]) -> Result<DataFrame> {
     let row = |finding| Line::of(finding).cells().map(str::to_owned);
-    of_text(HEADINGS, &findings.iter().map(row).collect::<Vec<_>>())
+    of_text(HEADINGS, &tabled(findings).map(row).collect::<Vec<_>>())
+}
+
+/// Returns the findings with a row in the displayed table: all but those on single entries of a
+/// published table, which the files have.
+pub fn tabled(findings: &[Finding]) -> impl Iterator<Item = &Finding> {
+    findings.iter().filter(|finding| !finding.claim.detail)
 }
 
 /// Makes a frame with a row for each mean over several workloads: the median, the mean without the

@@ -8,8 +8,12 @@ use std::collections::BTreeMap;
 #[serde(deny_unknown_fields)]
 pub struct Claim {
     pub what: String,
-    /// Place in the paper.
+    /// Place in the paper; by default that of the first of the results.
+    #[serde(default)]
     pub source: String,
+    /// Entries of the list of [published results](super::published); none for an ablation.
+    #[serde(default, rename = "result", deserialize_with = "one_or_more")]
+    pub results: Vec<String>,
     /// Published number as displayed: a change in %, a share in %, a multiple, or a value.
     #[serde(default)]
     pub published: Option<f64>,
@@ -28,6 +32,12 @@ pub struct Claim {
     /// The paper's name of the only program that the claim is about.
     #[serde(default)]
     pub workload: Option<String>,
+    /// Programs with a claim each, which differ in nothing else, or in the published number.
+    #[serde(default)]
+    pub each: Option<Each>,
+    /// Whether only the files have a row for the claim, and not the printed table.
+    #[serde(default)]
+    pub detail: bool,
     #[serde(default)]
     pub shown: Shown,
     /// Unit of values.
@@ -39,6 +49,14 @@ pub struct Claim {
     #[serde(default)]
     pub note: Option<String>,
     pub ours: Ours,
+}
+
+/// Programs, or published numbers by program.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(untagged)]
+pub enum Each {
+    Programs(Vec<String>),
+    Numbers(BTreeMap<String, f64>),
 }
 
 /// Display form of a number.
@@ -127,12 +145,29 @@ pub struct Runs {
     /// Classes of workloads; all if empty.
     #[serde(default)]
     pub classes: Vec<String>,
+    /// Classes whose mean the result is divided by; all workloads if empty.
+    #[serde(default)]
+    pub than: Option<Vec<String>>,
     #[serde(default)]
     pub mean: Mean,
 }
 
 fn ipc() -> String {
     "ipc_thread".to_owned()
+}
+
+/// Deserializes a string, or a list of them.
+fn one_or_more<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Strings {
+        One(String),
+        More(Vec<String>),
+    }
+    Ok(match Strings::deserialize(from)? {
+        Strings::One(text) => vec![text],
+        Strings::More(texts) => texts,
+    })
 }
 
 /// Best value of a sweep.
@@ -214,14 +249,48 @@ pub struct Streamed {
     pub set: Vec<String>,
 }
 
-/// Bits that a DRAM scheduler and an arbiter compare per cycle, over the whole machine.
+/// Hardware cost of a DRAM scheduler and an arbiter, over the whole machine.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Bits {
     pub of: String,
+    #[serde(default)]
+    pub count: Counted,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Counted {
+    /// Bits compared per cycle.
+    #[default]
+    Compared,
+    Stored,
 }
 
 impl Claim {
+    /// Returns a claim for each of the programs in `each`, as parts of one experiment; the claim
+    /// itself without them.
+    pub(super) fn expanded(self) -> Vec<Claim> {
+        let of_each: Vec<(String, Option<f64>)> = match &self.each {
+            None => return vec![self],
+            Some(Each::Programs(names)) => {
+                names.iter().map(|name| (name.clone(), self.published)).collect()
+            }
+            Some(Each::Numbers(numbers)) => {
+                numbers.iter().map(|(name, number)| (name.clone(), Some(*number))).collect()
+            }
+        };
+        let of_program = |(program, published): (String, Option<f64>)| Claim {
+            what: format!("{}, {program}", self.what),
+            experiment: Some(self.experiment().to_owned()),
+            workload: Some(program),
+            published,
+            each: None,
+            ..self.clone()
+        };
+        of_each.into_iter().map(of_program).collect()
+    }
+
     /// Returns the experiment that the claim is about.
     pub fn experiment(&self) -> &str {
         self.experiment.as_deref().unwrap_or(&self.what)

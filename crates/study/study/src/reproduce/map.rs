@@ -93,6 +93,7 @@ impl Map {
             metric: "ipc_thread".to_owned(),
             value: None,
             classes: Vec::new(),
+            than: None,
             mean: Mean::Arithmetic,
         }
     }
@@ -101,12 +102,15 @@ impl Map {
         Claim {
             what: format!("{} over {}{settings}", self.of, self.over),
             source: String::new(),
+            results: Vec::new(),
             published: None,
             range: None,
             text: None,
             headline: false,
             experiment: None,
             workload: None,
+            each: None,
+            detail: false,
             shown: Shown::Change,
             unit: String::new(),
             direction: Direction::Up,

@@ -11,6 +11,7 @@ mod map;
 mod mapped;
 mod paper;
 mod program;
+mod published;
 mod survey;
 mod surveyed;
 mod text;
@@ -20,12 +21,15 @@ mod variants;
 mod tests;
 
 pub use captured::Captured;
-pub use claim::{Best, Bits, Claim, Direction, Mean, MeanError, Ours, Runs, Shown, Streamed};
+pub use claim::{
+    Best, Bits, Claim, Counted, Direction, Each, Mean, MeanError, Ours, Runs, Shown, Streamed,
+};
 pub use configuration::{Configuration, ConfigurationError, Setting};
 pub use figure::{Drawn, Figure, Line, Lines, LoadTimes, Many, Metrics, Scatter};
 pub use map::{Axis, Map, Place};
 pub use paper::{Classified, Factor, Factorial, Paper, PaperError, Workloads};
 pub use program::{Input, NamedProgram, Program, Size, library};
+pub use published::{Coverage, Published, published};
 pub use survey::{Survey, Surveyed};
 
 /// All descriptions by name.

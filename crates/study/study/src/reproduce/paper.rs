@@ -2,6 +2,7 @@
 
 use super::{
     Claim, Configuration, ConfigurationError, Figure, Map, NamedProgram, Setting, Size, Survey,
+    published,
 };
 use crate::suite::{Planned, Suite, SuiteError};
 use serde::Deserialize;
@@ -20,6 +21,8 @@ pub enum PaperError {
     Claim { name: String, claim: String, why: &'static str },
     #[error("the claim `{claim}` of `{name}`: no program `{workload}`")]
     NoProgram { name: String, claim: String, workload: String },
+    #[error("the claim `{claim}` of `{name}`: no published result `{result}`")]
+    NoResult { name: String, claim: String, result: String },
     #[error("the description of `{name}`")]
     Configuration { name: String, source: Box<ConfigurationError> },
     #[error("the machine of `{name}`")]
@@ -145,6 +148,8 @@ impl Paper {
             message: error.to_string().trim_end().to_owned(),
         })?;
         name.clone_into(&mut paper.name);
+        paper.refer()?;
+        paper.claims = paper.claims.into_iter().flat_map(Claim::expanded).collect();
         let paper = paper.expanded().map_err(|source| PaperError::Machine {
             name: name.to_owned(),
             source: Box::new(source),
@@ -152,6 +157,25 @@ impl Paper {
         paper.references().iter().try_for_each(|name| paper.configuration(name).map(drop))?;
         paper.claims.iter().try_for_each(|claim| paper.check(claim))?;
         Ok(paper)
+    }
+
+    /// Takes the sources of claims from the published results that they refer to.
+    ///
+    /// # Errors
+    /// If there is no such result.
+    fn refer(&mut self) -> Result<(), PaperError> {
+        let list = published(&self.name);
+        for claim in &mut self.claims {
+            for id in &claim.results {
+                let (name, what, result) = (self.name.clone(), claim.what.clone(), id.clone());
+                let missing = PaperError::NoResult { name, claim: what, result };
+                let found = list.iter().find(|one| one.id == *id).ok_or(missing)?;
+                if claim.source.is_empty() {
+                    claim.source.clone_from(&found.source);
+                }
+            }
+        }
+        Ok(())
     }
 
     /// # Errors

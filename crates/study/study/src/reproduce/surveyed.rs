@@ -51,12 +51,15 @@ fn change_of_ipc(scheme: &str, plain: &str) -> Claim {
     Claim {
         what: scheme.to_owned(),
         source: "survey".to_owned(),
+        results: Vec::new(),
         published: None,
         range: None,
         text: Some("not published".to_owned()),
         headline: false,
         experiment: None,
         workload: None,
+        each: None,
+        detail: false,
         shown: Shown::Change,
         unit: String::new(),
         direction: Direction::Sign,
@@ -68,6 +71,7 @@ fn change_of_ipc(scheme: &str, plain: &str) -> Claim {
             metric: "ipc_thread".to_owned(),
             value: None,
             classes: Vec::new(),
+            than: None,
             mean: Mean::Geometric,
         }),
     }
