@@ -4,6 +4,7 @@ use crate::classes::Classes;
 use crate::distributions::distributions;
 use crate::error::{Error, Result};
 use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
 use warpmem_analysis::polars::df;
 use warpmem_analysis::polars::prelude::{
     DataFrame, DataType, Expr, IntoLazy, JoinArgs, JoinType, LazyFrame, MaintainOrderJoin, NULL,
@@ -32,7 +33,12 @@ pub struct Study {
     /// Workloads in the order of the plan.
     workloads: Vec<String>,
     classes: Classes,
+    /// Metrics evaluated so far, by expression.
+    metrics: Mutex<HashMap<String, Arc<Metric>>>,
 }
+
+/// A metric of every run, by configuration: workloads in the order of the plan, none for a null.
+type Metric = HashMap<String, Vec<(String, Option<f64>)>>;
 
 /// Value of an expression for one workload.
 #[derive(Clone, Debug, PartialEq)]
@@ -78,7 +84,7 @@ impl Study {
                 workloads.push(name.to_owned());
             }
         }
-        Ok(Study { runs, workloads, classes: Classes::default() })
+        Ok(Study { runs, workloads, classes: Classes::default(), metrics: Mutex::default() })
     }
 
     /// Adds the classes of the workloads.
@@ -100,6 +106,42 @@ impl Study {
     /// # Errors
     /// If an expression cannot be parsed, or refers to something that does not exist.
     pub fn values(&self, runs: &Runs) -> Result<Vec<Value>> {
+        let values = match runs.value.is_none() && runs.with.is_empty() {
+            true => self.ratios(runs)?,
+            false => self.evaluated(runs)?,
+        };
+        let is_counted = |value: &Value| match runs.mean {
+            Mean::OfSums => value.base.is_some(),
+            _ => value.value.is_some(),
+        };
+        let wanted =
+            |value: &Value| is_counted(value) && self.classes.holds(&runs.classes, &value.workload);
+        Ok(values.into_iter().filter(wanted).collect())
+    }
+
+    /// Divides the metric of a configuration by that of another, if there is one.
+    fn ratios(&self, runs: &Runs) -> Result<Vec<Value>> {
+        let metric = self.of_all(&runs.metric)?;
+        let of = |configuration: &str| metric.get(configuration).map_or(&[][..], Vec::as_slice);
+        let base = runs.over.as_deref().map(|over| {
+            of(over).iter().map(|(workload, base)| (workload, *base)).collect::<HashMap<_, _>>()
+        });
+        let value = |(workload, own): &(String, Option<f64>)| {
+            let (base, value) = match &base {
+                None => (None, *own),
+                Some(base) => {
+                    let base = *base.get(workload)?;
+                    (base, own.zip(base).map(|(own, base)| own / base))
+                }
+            };
+            let [own, base, value] = [*own, base, value].map(finite);
+            Some(Value { workload: workload.clone(), own: own?, base, value })
+        };
+        Ok(of(&runs.of).iter().filter_map(value).collect())
+    }
+
+    /// Evaluates an expression over the runs of several configurations.
+    fn evaluated(&self, runs: &Runs) -> Result<Vec<Value>> {
         let mut frame = self.own(&runs.of, &runs.metric)?;
         let base = runs.over.iter().map(|over| ("base", over));
         let others = base.chain(runs.with.iter().map(|(name, other)| (name.as_str(), other)));
@@ -119,25 +161,41 @@ impl Study {
             base.cast(DataType::Float64).alias("base"),
             col("value"),
         ]);
-        let frame = frame.collect().map_err(failed)?;
-        let is_counted = |value: &Value| match runs.mean {
-            Mean::OfSums => value.base.is_some(),
-            _ => value.value.is_some(),
-        };
-        let wanted =
-            |value: &Value| is_counted(value) && self.classes.holds(&runs.classes, &value.workload);
-        Ok(rows(&frame)?.into_iter().filter(wanted).collect())
+        rows(&frame.collect().map_err(failed)?)
     }
 
     /// Returns a metric of each workload under a configuration; workloads without it are absent.
     pub fn metric(&self, configuration: &str, metric: &str) -> Result<HashMap<String, f64>> {
-        let frame = self.own(configuration, metric)?.select([
-            col(WORKLOAD),
-            col("own"),
-            lit(NULL).cast(DataType::Float64).alias("base"),
-            col("own").alias("value"),
-        ]);
-        Ok(rows(&frame.collect()?)?.into_iter().map(|row| (row.workload, row.own)).collect())
+        let of_all = self.of_all(metric)?;
+        let of = of_all.get(configuration).into_iter().flatten();
+        Ok(of.filter_map(|(workload, value)| Some((workload.clone(), finite(*value)?))).collect())
+    }
+
+    /// Evaluates a metric, an expression over the columns of one run, for all runs at once: a frame for each
+    /// configuration takes longer than the runs of a small study.
+    fn of_all(&self, metric: &str) -> Result<Arc<Metric>> {
+        let mut metrics = self.metrics.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = metrics.get(metric) {
+            return Ok(Arc::clone(known));
+        }
+        let frame = with(self.runs.clone().lazy(), metric, "own")?;
+        let frame = frame.select([col(CONFIGURATION), col(WORKLOAD), col("own")]).collect();
+        let frame = frame.map_err(|source| Error::Metric { metric: metric.to_owned(), source })?;
+        let names = |name: &str| Ok::<_, Error>(frame.column(name)?.str()?);
+        let (configurations, workloads) = (names(CONFIGURATION)?, names(WORKLOAD)?);
+        let values = frame.column("own")?.f64()?;
+        let mut of_all = Metric::new();
+        for ((configuration, workload), value) in
+            configurations.iter().zip(workloads.iter()).zip(values.iter())
+        {
+            if let (Some(configuration), Some(workload)) = (configuration, workload) {
+                of_all
+                    .entry(configuration.to_owned())
+                    .or_default()
+                    .push((workload.to_owned(), value));
+            }
+        }
+        Ok(Arc::clone(metrics.entry(metric.to_owned()).or_insert(Arc::new(of_all))))
     }
 
     /// Returns the runs of a configuration, with a metric as `own`.
@@ -196,11 +254,14 @@ fn efficiency(results: &Results) -> Result<LazyFrame> {
     Ok(results.table("channels")?.group_by_stable([col("run_id")]).agg([mean]))
 }
 
+fn finite(value: Option<f64>) -> Option<f64> {
+    value.filter(|value| value.is_finite())
+}
+
 /// Returns the rows whose metric is a number.
 fn rows(frame: &DataFrame) -> Result<Vec<Value>> {
     let number = |name: &str| -> Result<Vec<Option<f64>>> {
-        let known = frame.column(name)?.f64()?.iter();
-        Ok(known.map(|value| value.filter(|value| value.is_finite())).collect())
+        Ok(frame.column(name)?.f64()?.iter().map(finite).collect())
     };
     let workloads = frame.column(WORKLOAD)?.str()?;
     let (own, base, value) = (number("own")?, number("base")?, number("value")?);
