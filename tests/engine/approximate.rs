@@ -70,7 +70,7 @@ fn single_launches_are_not_extrapolated() {
 /// Stores are outstanding when the next launch begins.
 #[test]
 fn outstanding_memory_of_a_launch_does_not_disturb_extrapolation() {
-    let kernel: Kernel = mixed(20, 20, 1 << 22);
+    let kernel: Kernel = mixed(12, 8, 1 << 22);
     let file = write(&vec![kernel; 7]);
     for overrides in
         [&["run.launch_latency=0"][..], &["run.launch_latency=0", "policy.topology=mesh"]]

@@ -285,7 +285,7 @@ pub fn check_chases(machine: &Machine, name: &str) {
 fn a_chase_costs_the_sum_of_the_latencies_on_its_path() {
     for (row, preset) in preset_names().enumerate() {
         let names = SCHEDULERS.names().chain(["fr-fcfs(banks=stepping,picks_per_cycle=1)"]);
-        for (_, scheduler) in names.enumerate().filter(|(column, _)| is_sampled(row, *column, 5)) {
+        for (_, scheduler) in names.enumerate().filter(|(column, _)| is_sampled(row, *column, 10)) {
             let scheduled = format!("policy.dram_scheduler={scheduler}");
             let machine = machine(preset, &[&NO_REFRESH[..], &[&scheduled]].concat());
             check_chases(&machine, &format!("{preset}, {scheduler}"));
@@ -295,8 +295,10 @@ fn a_chase_costs_the_sum_of_the_latencies_on_its_path() {
 
 #[test]
 fn without_caches_every_load_costs_the_round_trip_to_dram() {
-    for preset in preset_names() {
-        for off in [&["l2.enabled=false"][..], &["l2.enabled=false", "l1.enabled=false"]] {
+    let cases = [&["l2.enabled=false"][..], &["l2.enabled=false", "l1.enabled=false"]];
+    for (row, preset) in preset_names().enumerate() {
+        let cases = cases.into_iter().enumerate();
+        for (_, off) in cases.filter(|(column, _)| is_sampled(row, *column, 2)) {
             let machine = machine(preset, &[&NO_REFRESH, off].concat());
             check_chases(&machine, &format!("{preset}, {off:?}"));
         }

@@ -6,6 +6,7 @@ use warpmem::gpu::engine::Simulation;
 use warpmem::gpu::results::{Discard, LoadRow, RunResult, RunSink};
 use warpmem::gpu::sm::scheduler::WARP_SCHEDULERS;
 use warpmem::machine::Machine;
+use warpmem_testing::is_sampled;
 use warpmem_trace::OpClass;
 
 #[derive(Default)]
@@ -132,12 +133,14 @@ fn every_cta_runs_under_every_scheduler() {
 fn ctas_pause_and_resume_under_every_warp_scheduler() {
     let few = ["two-level(warps=2)", "two-level-active(warps=2)", "swl(warps=1)"];
     let file = write(&[mixed(16, 10, 1 << 18)]);
-    for scheduler in WARP_SCHEDULERS.names().chain(few) {
+    let policies = [
+        "dyncta(period=90,t_mem_low=10,t_mem_high=20)",
+        "dyncta(period=13,t_idle=1000,t_mem_low=0,t_mem_high=9)",
+    ];
+    for (row, scheduler) in WARP_SCHEDULERS.names().chain(few).enumerate() {
         let scheduler = format!("policy.warp_scheduler={scheduler}");
-        for policy in [
-            "dyncta(period=90,t_mem_low=10,t_mem_high=20)",
-            "dyncta(period=13,t_idle=1000,t_mem_low=0,t_mem_high=9)",
-        ] {
+        let policies = policies.into_iter().enumerate();
+        for (_, policy) in policies.filter(|(column, _)| is_sampled(row, *column, 2)) {
             let machine = one_sm(policy, &["sm.count=2", "sm.schedulers=2", &scheduler]);
             let simulation = || Simulation::new(&machine, &file.trace);
             let result = simulation().run(&mut Discard);

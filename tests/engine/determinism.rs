@@ -46,7 +46,7 @@ fn the_layout_of_the_trace_does_not_matter() {
 /// Runs whole presets, whose phases have enough units to be split among threads.
 #[test]
 fn the_number_of_threads_does_not_matter() {
-    let file = write(&[mixed(120, 4, 1 << 22), mixed(20, 4, 1 << 16)]);
+    let file = write(&[mixed(120, 2, 1 << 22), mixed(20, 2, 1 << 16)]);
     let on_threads = |machine: &Machine, threads| {
         let mut rows = Everything::but_requests(500);
         let simulation = Simulation::new(machine, &file.trace).threads(threads);

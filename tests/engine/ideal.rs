@@ -21,8 +21,9 @@ fn dram_commands(result: &RunResult) -> u64 {
 
 /// Checks that every load of a chase through distinct DRAM rows hits at `found`.
 fn check_found(ideal: &str, found: Place) {
-    for preset in preset_names() {
-        for off in ["", "l1.enabled=false", "l2.enabled=false"] {
+    for (row, preset) in preset_names().enumerate() {
+        let cases = ["", "l1.enabled=false", "l2.enabled=false"].into_iter().enumerate();
+        for (_, off) in cases.filter(|(column, _)| is_sampled(row, *column, 3)) {
             let overrides: Vec<&str> =
                 [ideal].into_iter().chain(off.split_terminator(' ')).collect();
             let machine = machine(preset, &overrides);
@@ -56,8 +57,9 @@ fn with_infinite_bandwidth_a_packet_costs_its_hops_and_one_cycle() {
 
 #[test]
 fn with_a_perfect_l1_nothing_leaves_an_sm() {
-    for preset in preset_names() {
-        for scheduler in ["fr-fcfs", "wg-w", "mshr-s+a"] {
+    for (row, preset) in preset_names().enumerate() {
+        let schedulers = ["fr-fcfs", "wg-w", "mshr-s+a"].into_iter().enumerate();
+        for (_, scheduler) in schedulers.filter(|(column, _)| is_sampled(row, *column, 3)) {
             let scheduler = format!("policy.dram_scheduler={scheduler}");
             let machine = machine(preset, &["policy.ideal=perfect-l1", &scheduler]);
             let result = run(&machine, &write(&[mixed(6, 10, 1 << 20)]).trace);
@@ -71,7 +73,7 @@ fn with_a_perfect_l1_nothing_leaves_an_sm() {
 fn with_a_perfect_l2_nothing_goes_to_dram_and_every_packet_hits() {
     for (row, preset) in preset_names().enumerate() {
         let schedulers = SCHEDULERS.names().enumerate();
-        for (_, scheduler) in schedulers.filter(|(column, _)| is_sampled(row, *column, 5)) {
+        for (_, scheduler) in schedulers.filter(|(column, _)| is_sampled(row, *column, 10)) {
             let scheduler = format!("policy.dram_scheduler={scheduler}");
             let machine = machine(preset, &["policy.ideal=perfect-l2", &scheduler]);
             let result = run(&machine, &write(&[mixed(6, 4, 1 << 20)]).trace);
@@ -102,7 +104,7 @@ fn compare(ideals: &[&str], overrides: &[&str], check: impl Fn(&str, u64, u64)) 
     for (row, (name, kernel)) in traces().into_iter().enumerate() {
         let file = write(&[kernel]);
         let presets = preset_names().enumerate();
-        for (_, preset) in presets.filter(|(column, _)| is_sampled(row, *column, 2)) {
+        for (_, preset) in presets.filter(|(column, _)| is_sampled(row, *column, 4)) {
             let cycles = |ideal: &str| {
                 let ideal = format!("policy.ideal={ideal}");
                 run(&machine(preset, &[overrides, &[&ideal]].concat()), &file.trace).core_cycles

@@ -322,7 +322,7 @@ fn on_chip() -> Kernel {
     warp.push(Step::Memory(past));
     let kept = |line: u64| Access::load(4, vec![(1 << 21) + 128 * line]);
     let policy = L2Policy::of_all(Eviction::Last);
-    warp.extend((0..64).map(|line| Step::L2(policy, kept(line % 8))));
+    warp.extend((0..24).map(|line| Step::L2(policy, kept(line % 8))));
     let compute = Step::Compute { class: OpClass::Control, dest: 1, source: 1 };
     warp.extend([compute.clone(), compute, Step::Fence]);
     let cta = vec![warp; 2];
@@ -351,20 +351,25 @@ fn outcome(preset: &str, overrides: &str, trace: &warpmem_trace::Trace) -> Outco
 
 #[test]
 fn every_key_changes_some_count() {
-    let near = Kernel { shared_bytes: 4096, ..mixed(8, 12, 1 << 16) };
-    let file =
-        write(&[mixed(12, 12, 1 << 22), on_chip(), near.clone(), near.clone(), near.clone(), near]);
+    let near = Kernel { shared_bytes: 4096, ..mixed(8, 8, 1 << 16) };
+    let file = write(&[mixed(12, 8, 1 << 22), on_chip(), near.clone(), near.clone()]);
+    let alike = write(&vec![near; 4]);
     let in_clusters = write(&[exchange(20)]);
-    let mut bases: BTreeMap<(&str, &str), Outcome> = BTreeMap::new();
+    let mut bases: BTreeMap<(&str, &str, bool), Outcome> = BTreeMap::new();
     let mut untested: Vec<String> = Machine::keys().into_iter().map(|key| key.path).collect();
     untested.retain(|key| WITHOUT_EFFECT.iter().all(|(other, _)| other != key));
     let mut dead = Vec::new();
     for Change { preset, context, change } in CHANGES {
         let (key, _) = change.split_once('=').unwrap();
         untested.retain(|other| other != key);
-        let trace = if context.contains("cluster.") { &in_clusters.trace } else { &file.trace };
-        let base =
-            bases.entry((preset, context)).or_insert_with(|| outcome(preset, context, trace));
+        let is_of_launches = key == "run.alike_launches";
+        let trace = match context.contains("cluster.") {
+            true => &in_clusters.trace,
+            false if is_of_launches => &alike.trace,
+            false => &file.trace,
+        };
+        let base = bases.entry((preset, context, is_of_launches));
+        let base = base.or_insert_with(|| outcome(preset, context, trace));
         let changed = outcome(preset, &format!("{context} {change}"), trace);
         let same_counts = changed.counts == base.counts;
         assert!(same_counts || !is_of_energy(key), "{change}");

@@ -5,6 +5,7 @@ use warpmem::dram::checker;
 use warpmem::dram::scheduler::SCHEDULERS;
 use warpmem::gpu::engine::Simulation;
 use warpmem::gpu::results::{Discard, PrefetchCounts, RunResult};
+use warpmem_testing::is_sampled;
 
 const PREFETCHERS: [&str; 2] = ["opportunistic-stop", "opportunistic"];
 
@@ -28,8 +29,9 @@ fn with(prefetcher: &str, overrides: &[&str], kernel: &Kernel) -> RunResult {
 
 #[test]
 fn every_line_prefetched_is_accounted_for_once() {
-    for preset in warpmem::machine::preset_names() {
-        for prefetcher in PREFETCHERS {
+    for (row, preset) in warpmem::machine::preset_names().enumerate() {
+        let prefetchers = PREFETCHERS.into_iter().enumerate();
+        for (_, prefetcher) in prefetchers.filter(|(column, _)| is_sampled(row, *column, 2)) {
             let policy = format!("policy.prefetcher={prefetcher}");
             let few_sms = ["sm.count=4", "network.memory_nodes=[]", "l2.enabled=true"];
             let machine = machine(preset, &[&few_sms[..], &[&policy]].concat());
@@ -124,8 +126,9 @@ fn assert_prefetched_in_time(result: &RunResult) {
 #[test]
 fn commands_are_legal_and_events_are_complete_under_every_scheduler() {
     let file = write(&[mixed(4, 6, 1 << 18)]);
-    for scheduler in SCHEDULERS.names() {
-        for prefetcher in PREFETCHERS {
+    for (row, scheduler) in SCHEDULERS.names().enumerate() {
+        let prefetchers = PREFETCHERS.into_iter().enumerate();
+        for (_, prefetcher) in prefetchers.filter(|(column, _)| is_sampled(row, *column, 2)) {
             let policies = [
                 format!("policy.dram_scheduler={scheduler}"),
                 format!("policy.prefetcher={prefetcher}"),

@@ -13,7 +13,8 @@ use warpmem::dram::ChannelResult;
 use warpmem::gpu::results::RunResult;
 use warpmem::machine::Machine;
 use warpmem::workload::{Progress, generate};
-use warpmem_testing::documents::{assert_parts, table};
+use warpmem_testing::documents::{assert_parts, is_updating, read, table};
+use warpmem_testing::{is_long, is_sampled};
 use warpmem_trace::{CacheOp, Trace};
 
 /// Latencies in cycles of an L1 hit, a near L2 hit, and a DRAM access, as published and configured.
@@ -87,9 +88,20 @@ fn chase(machine: &Machine, level: &str, hops: u32) -> f64 {
     (whole - half) as f64 / f64::from(hops)
 }
 
-fn latencies(machine: &Machine) -> [f64; 3] {
-    [("l1", 1024), ("l2", 1 << 12), ("dram", 1 << 15)]
-        .map(|(level, hops)| chase(machine, level, hops))
+#[derive(Clone, Copy)]
+enum Level {
+    L1,
+    L2,
+    Dram,
+}
+
+/// Returns the core cycles per hop of a chase over lines that the level holds.
+fn latency(machine: &Machine, level: Level) -> f64 {
+    match level {
+        Level::L1 => chase(machine, "l1", 1024),
+        Level::L2 => chase(machine, "l2", 1 << 12),
+        Level::Dram => chase(machine, "dram", 1 << 15),
+    }
 }
 
 /// Returns addresses of blocks of 256 bytes, each within one slice, on one side of SM 0, or of an
@@ -197,85 +209,114 @@ fn bytes_of_side(machine: &Machine, side: Side) -> f64 {
     (2 * sms * WARPS * LOADS * 512) as f64 / (whole - half) as f64
 }
 
-/// A refresh delays some loads, and closes rows that others find open on a machine without it.
+/// A refresh delays some loads, and closes rows that others find open on a machine without it. Each machine is
+/// measured at one of three levels, other ones on the next machine.
 #[test]
 fn load_latencies_match_the_configuration() {
-    for (name, published) in MACHINES {
+    for (row, (name, published)) in MACHINES.into_iter().enumerate() {
         let machine = machine(name, &NO_REFRESH);
         let [l1, l2, dram] = published.map(|cycles| cycles as f64);
-        let found = latencies(&machine);
-        assert_eq!(found[0], l1, "{name}");
-        assert!((found[2] - dram).abs() < 1.0, "{name}: {}", found[2]);
+        assert_eq!(latency(&machine, Level::L1), l1, "{name}");
         if machine.gpcs().is_some() {
             assert_eq!(load_from_other_sm(&machine), OTHER_SM, "{name}");
         }
-        if !machine.l2.copies {
-            assert_eq!(found[1], l2, "{name}");
-            continue;
+        if is_sampled(row, 0, 3) {
+            let found = latency(&machine, Level::Dram);
+            assert!((found - dram).abs() < 1.0, "{name}: {found}");
         }
-        let sides = [Side::Near, Side::Far].map(|side| hop_in_l2(&machine, side));
-        assert_eq!(sides, [l2, l2], "{name}: with copies, both sides are near");
-        // The latency between peer slices is a whole number of cycles, equal in both directions.
-        let crossing = hop_without_copy(&machine) - l2;
-        assert!((crossing - f64::from(CROSSING)).abs() <= 1.0, "{name}: {crossing}");
+        if is_sampled(row, 1, 3) && machine.l2.copies {
+            let sides = [Side::Near, Side::Far].map(|side| hop_in_l2(&machine, side));
+            assert_eq!(sides, [l2, l2], "{name}: with copies, both sides are near");
+        }
+        if is_sampled(row, 1, 3) && !machine.l2.copies {
+            assert_eq!(latency(&machine, Level::L2), l2, "{name}");
+        }
+        if is_sampled(row, 2, 3) && machine.l2.copies {
+            // The latency between peer slices is a whole number of cycles, equal in both directions.
+            let crossing = hop_without_copy(&machine) - l2;
+            assert!((crossing - f64::from(CROSSING)).abs() <= 1.0, "{name}: {crossing}");
+        }
     }
 }
 
+/// A column of the page's table: its heading, the machines that have its figure, and the figure.
+type Column = (&'static str, fn(&Machine) -> bool, fn(&Machine) -> String);
+
+fn any(_: &Machine) -> bool {
+    true
+}
+
+fn with_copies(machine: &Machine) -> bool {
+    machine.l2.copies
+}
+
+fn with_clusters(machine: &Machine) -> bool {
+    machine.gpcs().is_some()
+}
+
+const COLUMNS: [Column; 13] = [
+    ("L1, cycles", any, |machine| format!("{:.0}", latency(machine, Level::L1))),
+    ("L2 near, cycles", with_copies, |machine| format!("{:.0}", hop_in_l2(machine, Side::Near))),
+    ("L2 far without a copy, cycles", with_copies, |machine| {
+        format!("{:.0}", hop_without_copy(machine))
+    }),
+    ("L2, cycles", any, |machine| format!("{:.0}", latency(machine, Level::L2))),
+    ("DRAM, cycles", any, |machine| format!("{:.0}", latency(machine, Level::Dram))),
+    ("peak, GB/s", any, |machine| format!("{:.0}", machine.peak_bytes_per_second() as f64 / 1e9)),
+    ("triad, % of the peak", any, |machine| format!("{:.1}", of_peak(machine, "triad"))),
+    ("copy, % of the peak", any, |machine| format!("{:.1}", of_peak(machine, "copy"))),
+    ("L2, bytes a cycle", any, |machine| format!("{:.0}", bytes_of_l2(machine))),
+    ("L2 near, bytes a cycle", with_copies, |machine| {
+        format!("{:.0}", bytes_of_side(machine, Side::Near))
+    }),
+    ("L2 far, bytes a cycle", with_copies, |machine| {
+        format!("{:.0}", bytes_of_side(machine, Side::Far))
+    }),
+    ("another SM, cycles", with_clusters, |machine| {
+        format!("{:.1}", load_from_other_sm(machine) as f64)
+    }),
+    ("another SM, bytes a cycle and SM", with_clusters, |machine| {
+        format!("{:.1}", bytes_from_other_sm(machine))
+    }),
+];
+
+const PAGE: &str = "docs/lab/microbenchmarks.md";
+
+/// Returns the cells of a machine's row on the page.
+fn row_of_page(page: &str, name: &str) -> Vec<String> {
+    let (_, part) = page.split_once("<!-- generated: ours -->").unwrap();
+    let start = format!("| `{name}` |");
+    let row = part.lines().find_map(|line| line.strip_prefix(&start)).unwrap();
+    row.trim_end_matches('|').split('|').map(|cell| cell.trim().to_owned()).collect()
+}
+
+/// Each column is measured on one of the machines that have its figure, other ones for the next column, and all
+/// figures in a [long](is_long) run, and where the page is written.
 #[test]
 fn the_page_matches_the_machines() {
-    let rows = MACHINES.map(|(name, _)| {
-        let machine = machine(name, &[]);
-        let [l1, l2, dram] = latencies(&machine).map(|cycles| format!("{cycles:.0}"));
-        let peak = format!("{:.0}", machine.peak_bytes_per_second() as f64 / 1e9);
-        let [triad, copy] = ["triad", "copy"].map(|op| format!("{:.1}", of_peak(&machine, op)));
-        let read = format!("{:.0}", bytes_of_l2(&machine));
-        let if_parted = |of: &dyn Fn() -> f64| match machine.l2.copies {
-            true => format!("{:.0}", of()),
-            false => String::new(),
-        };
-        let near = if_parted(&|| hop_in_l2(&machine, Side::Near));
-        let far = if_parted(&|| hop_without_copy(&machine));
-        let [read_near, read_far] =
-            [Side::Near, Side::Far].map(|side| if_parted(&|| bytes_of_side(&machine, side)));
-        let in_gpcs = |of: &dyn Fn() -> f64| match machine.gpcs() {
-            Some(_) => format!("{:.1}", of()),
-            None => String::new(),
-        };
-        let other = in_gpcs(&|| load_from_other_sm(&machine) as f64);
-        let bytes_of_other = in_gpcs(&|| bytes_from_other_sm(&machine));
-        let name = format!("`{name}`");
-        vec![
-            name,
-            l1,
-            near,
-            far,
-            l2,
-            dram,
-            peak,
-            triad,
-            copy,
-            read,
-            read_near,
-            read_far,
-            other,
-            bytes_of_other,
-        ]
+    let page = read(PAGE);
+    let machines = MACHINES.map(|(name, _)| (name, machine(name, &[])));
+    let mut rows = machines.each_ref().map(|(name, _)| match is_updating() {
+        true => vec![String::new(); COLUMNS.len()],
+        false => row_of_page(&page, name),
     });
-    let heading = [
-        "machine",
-        "L1, cycles",
-        "L2 near, cycles",
-        "L2 far without a copy, cycles",
-        "L2, cycles",
-        "DRAM, cycles",
-        "peak, GB/s",
-        "triad, % of the peak",
-        "copy, % of the peak",
-        "L2, bytes a cycle",
-        "L2 near, bytes a cycle",
-        "L2 far, bytes a cycle",
-        "another SM, cycles",
-        "another SM, bytes a cycle and SM",
-    ];
-    assert_parts("docs/lab/microbenchmarks.md", &[("ours", table(&heading, rows))]);
+    let mut is_measured = [false; MACHINES.len()];
+    for (column, (_, has_it, figure)) in COLUMNS.iter().enumerate() {
+        let with_it: Vec<usize> =
+            (0..machines.len()).filter(|&row| has_it(&machines[row].1)).collect();
+        let sampled = with_it[column % with_it.len()];
+        for row in with_it {
+            if row == sampled || is_long() || is_updating() {
+                rows[row][column] = figure(&machines[row].1);
+                is_measured[row] = true;
+            }
+        }
+    }
+    assert_eq!(is_measured, [true; MACHINES.len()]);
+    let heading: Vec<&str> =
+        std::iter::once("machine").chain(COLUMNS.iter().map(|(heading, ..)| *heading)).collect();
+    let rows = machines.iter().zip(rows).map(|((name, _), cells)| {
+        std::iter::once(format!("`{name}`")).chain(cells).collect::<Vec<_>>()
+    });
+    assert_parts(PAGE, &[("ours", table(&heading, rows))]);
 }

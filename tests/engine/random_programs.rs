@@ -13,6 +13,7 @@ use warpmem::gpu::engine::Simulation;
 use warpmem::gpu::results::{Discard, RunResult, RunSink};
 use warpmem::machine;
 use warpmem::machine::Machine;
+use warpmem_testing::cases;
 use warpmem_trace::{Barrier, CacheOp, ClusterAddress, Eviction, Kind, L2Policy, OpClass, Space};
 
 /// Pattern of the lanes' addresses.
@@ -477,7 +478,7 @@ fn compare(path: &str, one: &Value, other: &Value, found: &mut Vec<String>) {
 /// Fails if the run deadlocks, if a second, fully recorded one differs, if the recording does not
 /// add up or DRAM exceeds its bandwidth, or if the result differs on several threads or when every
 /// unit is stepped in every cycle.
-fn check(machine: &Machine, kernels: &[Kernel]) -> Result<(), TestCaseError> {
+fn check(machine: &Machine, kernels: &[Kernel], threads: &[usize]) -> Result<(), TestCaseError> {
     let file = write(kernels);
     let simulation = || Simulation::new(machine, &file.trace);
     let run = |sink: &mut dyn RunSink| simulation().run(sink);
@@ -491,7 +492,7 @@ fn check(machine: &Machine, kernels: &[Kernel]) -> Result<(), TestCaseError> {
     let polled = simulation().every_cycle().run(&mut polled_rows).unwrap();
     prop_assert!(asked.steps <= polled.steps);
     prop_assert_eq!(differences(&asked, &polled), Vec::<String>::new());
-    for threads in [2, 3] {
+    for &threads in threads {
         let mut sink = Everything::but_requests(100);
         let result = simulation().threads(threads).run(&mut sink);
         prop_assert!(asked == result.unwrap(), "with {} threads", threads);
@@ -541,17 +542,17 @@ fn check_rows<R: PartialEq + Debug>(
 
 #[test]
 fn units_request_every_step_on_each_small_machine() {
-    let kernels = [mixed(3, 6, 1 << 18), mixed(2, 6, 1 << 18), exchange(4), pipeline(3)];
+    let kernels = [mixed(3, 3, 1 << 18), exchange(2), pipeline(2)];
     for line in SHAPES.concat() {
         let base = ["sm.count=2", "cluster.gpcs=1"];
         let overrides: Vec<&str> = base.into_iter().chain(line.split(' ')).collect();
-        let result = check(&load("li2015", &overrides), &kernels);
+        let result = check(&load("li2015", &overrides), &kernels, &[2]);
         result.unwrap_or_else(|error| panic!("{line}: {error}"));
     }
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(32))]
+    #![proptest_config(ProptestConfig::with_cases(cases(6)))]
 
     #[test]
     fn units_request_every_step_that_they_need(
@@ -561,7 +562,7 @@ proptest! {
         let machine = machine::load(small.preset, &small.overrides).unwrap();
         // A single SM may have no room for a cluster.
         let kernels = if machine.sm.count > 1 { kernels } else { kernels.into_iter().map(alone).collect() };
-        check(&machine, &kernels)?;
+        check(&machine, &kernels, &[2, 3])?;
     }
 
     #[test]

@@ -1,6 +1,9 @@
 //! Small kernels that must show a paper's mechanism, and controls that must not: generated kernels,
 //! whose parameters set the regime, and the traces of `mechanisms/README.md` beside the captured
 //! ones. Runs are deterministic, so the bounds are close to the measured values.
+//!
+//! By default each mechanism shows in its shortest kernels, some of them cut; a [long](is_long) run adds kernels
+//! that show the same on other data or between two extremes, and most controls.
 
 mod calrs;
 mod li;
@@ -15,7 +18,16 @@ use warpmem::gpu::results::{Discard, RunResult};
 use warpmem::import::{ImportOptions, import_accel_sim};
 use warpmem::machine::load;
 use warpmem::workload::generate;
+use warpmem_testing::is_long;
 use warpmem_trace::Trace;
+
+/// Returns whether a test for [long](is_long) runs is left out, with a message.
+fn is_left_out() -> bool {
+    if !is_long() {
+        eprintln!("skipped: it runs with WARPMEM_LONG_TESTS=1");
+    }
+    !is_long()
+}
 
 /// A trace on a machine with overrides.
 struct Mechanism {
@@ -41,6 +53,11 @@ impl Mechanism {
         Some(Mechanism { trace, machine, overrides: Vec::new(), _folder: folder })
     }
 
+    /// Opens a trace for [long](is_long) runs; none, with a message, in a short one.
+    fn open_long(name: &str, machine: &'static str) -> Option<Mechanism> {
+        if is_left_out() { None } else { Mechanism::open(name, machine) }
+    }
+
     /// Generates the trace of `warpmem generate KERNEL` with `parameters`, as `--name value`.
     fn generated(kernel: &str, parameters: &str, machine: &'static str) -> Mechanism {
         let folder = tempfile::tempdir().unwrap();
@@ -59,6 +76,11 @@ impl Mechanism {
     fn with(mut self, overrides: &[&str]) -> Mechanism {
         self.overrides.extend(overrides.iter().map(|&text| text.to_owned()));
         self
+    }
+
+    /// Ends the kernel after this many warp instructions.
+    fn cut(self, instructions: u32) -> Mechanism {
+        self.with(&[&format!("run.launch_instructions={instructions}")])
     }
 
     /// Runs with further overrides.

@@ -1,14 +1,15 @@
 //! Warped-MC 2023: a DRAM scheduler that knows the outstanding requests of warps.
 
-use super::{Mechanism, gain, over_irrelevant};
+use super::{Mechanism, gain, is_left_out, over_irrelevant};
 use warpmem::gpu::results::RunResult;
+use warpmem_testing::is_long;
 
 const SCHEDULER: &str = "dram_scheduler";
 
-/// Returns the gain of Warped-MC with DRAM queues of 64 entries, as in the preset, and of 256.
+/// Returns the gain of Warped-MC with DRAM queues of 64 entries, as in the preset, and of 256; none in a short run.
 fn gains_by_queue(trace: &str) -> Option<[f64; 2]> {
     let by_queue = |queue| {
-        let trace = Mechanism::open(trace, "warpedmc2023")?.with(&[queue]);
+        let trace = Mechanism::open_long(trace, "warpedmc2023")?.with(&[queue]);
         let [gain] = trace.gains(SCHEDULER, "fr-fcfs", ["warped-mc"]);
         Some(gain)
     };
@@ -27,12 +28,19 @@ fn generated_gain(parameters: &str, queue: u32) -> f64 {
 /// them all.
 #[test]
 fn light_warps_beside_three_times_as_many_heavy_ones_gain() {
-    let (short, long) = (generated_gain("--heavy 0.75", 64), generated_gain("--heavy 0.75", 256));
-    assert!((0.5..6.0).contains(&short) && (25.0..40.0).contains(&long), "{short} {long}");
+    let long = generated_gain("--heavy 0.75", 256);
+    assert!((25.0..40.0).contains(&long), "{long}");
+    if is_long() {
+        let short = generated_gain("--heavy 0.75", 64);
+        assert!((0.5..6.0).contains(&short), "{short}");
+    }
 }
 
 #[test]
 fn a_quarter_of_heavy_warps_gains_less() {
+    if is_left_out() {
+        return;
+    }
     let gain = generated_gain("--heavy 0.25", 256);
     assert!((4.0..10.0).contains(&gain), "{gain}");
 }
@@ -48,9 +56,14 @@ fn light_warps_alone_run_as_with_fr_fcfs() {
 fn heavy_warps_alone_gain_a_tenth() {
     let mix = Mechanism::generated("role-mix", "--heavy 1", "warpedmc2023")
         .with(&["dram.read_queue=256"]);
-    let run = |change, policy| with_scheduler(&mix, &[change], policy);
-    let [mean, half] =
-        over_irrelevant(|change| gain(&run(change, "fr-fcfs"), &run(change, "warped-mc")));
+    let gain = |changes: &[&str]| {
+        let run = |policy| with_scheduler(&mix, changes, policy);
+        gain(&run("fr-fcfs"), &run("warped-mc"))
+    };
+    let [mean, half] = match is_long() {
+        true => over_irrelevant(|change| gain(&[change])),
+        false => [gain(&[]), 0.0],
+    };
     // 2.2 ± 1.0; with light warps beside them the gain is 25 to 40.
     assert!(mean.abs() <= 3.0, "{mean} {half}");
 }
@@ -60,9 +73,12 @@ fn heavy_warps_alone_gain_a_tenth() {
 /// roles double the gain.
 #[test]
 fn the_same_loads_in_every_warp_gain_half_as_much() {
-    let roles = generated_gain("", 256);
     let every = generated_gain("--mixture every", 256);
-    assert!((15.0..25.0).contains(&roles) && (7.0..12.0).contains(&every), "{roles} {every}");
+    assert!((7.0..12.0).contains(&every), "{every}");
+    if is_long() {
+        let roles = generated_gain("", 256);
+        assert!((15.0..25.0).contains(&roles), "{roles}");
+    }
 }
 
 fn with_scheduler(trace: &Mechanism, overrides: &[&str], policy: &str) -> RunResult {
@@ -94,17 +110,23 @@ fn uniform_warps_gain_little() {
 /// Matrix rows at power-of-two pitches (GESUMMV, SYR2K): the XOR bank hash of section 2.2 spreads
 /// them over banks. They still camp on few channels, so that single runs of `p_gmv` gain from 1.2
 /// to 5.2 % with it, 3.7 ± 1.5 % on average. The paper mentions no channel hash: with one,
-/// Warped-MC loses less than 1 % and everything is faster.
+/// Warped-MC loses less than 1 % and everything is faster. A short run takes the first half of `p_gmv`.
 #[test]
 fn power_of_two_pitches_use_banks_by_the_hash_of_the_paper() {
-    for (name, faster, faster_still) in [("p_gmv", 1.0, 400.0), ("p_sy2", 20.0, 30.0)] {
+    let programs = [("p_gmv", 1.0, 400.0), ("p_sy2", 20.0, 30.0)];
+    for (name, faster, faster_still) in programs.into_iter().take(if is_long() { 2 } else { 1 }) {
         let Some(trace) = Mechanism::open(name, "warpedmc2023") else { return };
+        let trace = if is_long() { trace } else { trace.cut(49_344) };
         let run = |overrides: &[&str], policy| with_scheduler(&trace, overrides, policy);
         let paper = run(&[], "fr-fcfs");
-        let [mean, half] = over_irrelevant(|change| {
-            let linear = run(&["dram.address.bank_hash=linear", change], "fr-fcfs");
-            gain(&linear, &run(&[change], "fr-fcfs"))
-        });
+        let hashed = |changes: &[&str]| {
+            let linear = run(&[&["dram.address.bank_hash=linear"], changes].concat(), "fr-fcfs");
+            gain(&linear, &run(changes, "fr-fcfs"))
+        };
+        let [mean, half] = match is_long() {
+            true => over_irrelevant(|change| hashed(&[change])),
+            false => [hashed(&[]), 0.0],
+        };
         assert!(mean - half > faster, "{name}: {mean} {half}");
         let camped = gain(&paper, &run(&[], "warped-mc"));
         assert!((-11.0..-2.0).contains(&camped), "{name}: {camped}");

@@ -13,7 +13,8 @@ fn path_of(document: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..").join(document)
 }
 
-fn is_updating() -> bool {
+/// Returns whether documents are written instead of compared.
+pub fn is_updating() -> bool {
     std::env::var_os("UPDATE_DOCS").is_some()
 }
 

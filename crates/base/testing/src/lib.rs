@@ -4,7 +4,7 @@ pub mod assembly;
 pub mod documents;
 mod size;
 
-pub use size::{is_long, is_sampled};
+pub use size::{cases, is_long, is_sampled};
 
 use std::path::Path;
 use warpmem_trace::{

@@ -12,6 +12,12 @@ pub fn is_sampled(row: usize, column: usize, every: usize) -> bool {
     is_long() || (row + column).is_multiple_of(every)
 }
 
+/// Returns the number of random cases of a property: `short`, or 16 times that in a [long](is_long)
+/// run. Each run draws other cases.
+pub fn cases(short: u32) -> u32 {
+    if is_long() { 16 * short } else { short }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
