@@ -12,6 +12,7 @@ use std::thread::sleep;
 use std::time::Duration;
 use warpmem_analysis::Results;
 use warpmem_analysis::polars::prelude::{LazyFrame, col};
+use warpmem_testing::is_long;
 
 const ARGUMENTS: [&str; 6] = ["sweep", "plan.toml", "-o", "results", "--jobs", "2"];
 
@@ -46,13 +47,14 @@ fn cells(results: &Path) -> BTreeMap<String, u64> {
 /// A sweep killed at any moment and restarted leaves the tables of an undisturbed sweep, and
 /// repeats no finished cell.
 #[test]
-fn sweep_survives_kills_at_twenty_moments() {
+fn sweep_survives_kills_at_many_moments() {
     let bench = bench();
     bench.write("plan.toml", PLAN);
     bench.output(&["sweep", "plan.toml", "-o", "undisturbed"]);
     let results = bench.path("results");
     let mut finished = BTreeMap::new();
-    for moment in 0..20u64 {
+    let moments = if is_long() { 20u64 } else { 8 };
+    for moment in 0..moments {
         let mut child = start(&bench, &ARGUMENTS);
         // After this many more cells, possibly all that remain, and a short delay.
         let awaited = finished.len() + (moment % 3) as usize;
@@ -89,7 +91,8 @@ fn kill_after_a_changed_plan_leaves_no_mixture() {
     bench.write("plan.toml", &without);
     bench.output(&ARGUMENTS);
     let results = bench.path("results");
-    for moment in 0..8u64 {
+    let moments = if is_long() { 8u64 } else { 4 };
+    for moment in 0..moments {
         bench.write("plan.toml", PLAN);
         let mut child = start(&bench, &ARGUMENTS);
         let has_loads =

@@ -4,11 +4,13 @@
 
 use super::support::{Bench, Ran, names_in, repository};
 use super::sweep::files;
+use std::collections::BTreeMap;
 use std::env;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::LazyLock;
 use std::thread::sleep;
 use std::time::Duration;
 
@@ -72,17 +74,30 @@ const SCANCEL: &str = r#"#!/bin/sh
 cd "$FAKE_SLURM" && echo "$*" >> cancelled && rm -f queue/*
 "#;
 
-/// A plan of eight cells over a short and a long trace, and the commands of Slurm.
+/// Output and files of a local sweep of the plan.
+static LOCAL: LazyLock<(String, BTreeMap<PathBuf, Vec<u8>>)> = LazyLock::new(|| {
+    let bench = with_plan();
+    let output = bench.output(&["sweep", "plan.toml", "-o", "results"]);
+    (output, files(&bench.path("results")))
+});
+
+/// Makes a directory with a short and a long trace, and a plan of eight cells over them.
+fn with_plan() -> Bench {
+    let bench = Bench::with_trace();
+    // Long enough for a task to be killed in its second cell.
+    bench.generate("pointer-chase", &[("hops", "2^14"), ("nodes", "2^12")], "long.wmt");
+    bench.write("plan.toml", PLAN);
+    bench
+}
+
+/// A directory with the plan, and the commands of Slurm.
 struct Cluster {
     bench: Bench,
 }
 
 impl Cluster {
     fn new() -> Cluster {
-        let bench = Bench::with_trace();
-        // Long enough for a task to be killed in its second cell.
-        bench.generate("pointer-chase", &[("hops", "2^16"), ("nodes", "2^12")], "long.wmt");
-        bench.write("plan.toml", PLAN);
+        let bench = with_plan();
         fs::create_dir(bench.path("bin")).unwrap();
         fs::create_dir_all(bench.path("slurm/queue")).unwrap();
         let commands =
@@ -135,9 +150,9 @@ impl Cluster {
     /// Checks that the sweep succeeds with the files of a local sweep.
     fn is_as_a_local_sweep(&self, ran: &Ran) {
         assert_eq!(ran.status, Some(0), "{ran:?}");
-        let local = self.bench.output(&["sweep", "plan.toml", "-o", "local"]);
-        assert_eq!(ran.stdout, local);
-        let [ours, theirs] = ["results", "local"].map(|name| files(&self.bench.path(name)));
+        let (local, theirs) = &*LOCAL;
+        assert_eq!(ran.stdout, *local);
+        let ours = files(&self.bench.path("results"));
         assert_eq!(ours.keys().collect::<Vec<_>>(), theirs.keys().collect::<Vec<_>>());
         for (path, content) in ours {
             assert!(theirs[&path] == content, "{} is another", path.display());
