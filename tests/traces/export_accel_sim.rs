@@ -9,6 +9,7 @@ use warpmem::import::{
 };
 use warpmem::study::sample;
 use warpmem::study::sample::Selection;
+use warpmem_testing::cases;
 use warpmem_trace::{
     Barrier, CacheOp, CtaBuilder, Instruction, KernelInfo, Kind, MAX_WIDTH, MemoryOp, OpClass,
     Operands, Provenance, Record, Reg, Registers, Space, Trace, TraceWriter, WarpAssembler,
@@ -363,7 +364,7 @@ fn assemble(warp: &mut WarpAssembler, program: &[Random]) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    #![proptest_config(ProptestConfig::with_cases(cases(16)))]
 
     #[test]
     fn random_programs_come_back(program in prop::collection::vec(instruction(&[1, 4]), 1..300)) {

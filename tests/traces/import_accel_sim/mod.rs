@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
 use warpmem::import::{EmptyMasks, ImportError, ImportOptions, ImportSummary, import_accel_sim};
+use warpmem_testing::cases;
 use warpmem_trace::{Barrier, Instruction, Kind, OpClass, Operands, Record, Space, Trace};
 
 /// Returns the folder of reference material beside the repository.
@@ -416,7 +417,7 @@ fn a_cancelled_import_stops_and_leaves_nothing() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(500))]
+    #![proptest_config(ProptestConfig::with_cases(cases(100)))]
 
     /// Damaged text, grouped or raw, is imported or refused without panic.
     #[test]

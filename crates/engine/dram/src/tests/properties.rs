@@ -84,7 +84,7 @@ fn every_request_is_served_when_assignment_frees_entries() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(24))]
+    #![proptest_config(ProptestConfig::with_cases(10))]
 
     #[test]
     fn every_request_is_served_once_and_legally(requests in stream()) {
