@@ -12,8 +12,9 @@ from ._arguments import MachineLike, machine_of
 from ._progress import bar
 from ._traces import Trace
 
-#: The library that replaces the CUDA runtime, and the variable with its folder.
+#: The library that replaces the CUDA runtime, its name after `cargo install`, and the variable with its path.
 RUNTIME = "libwarpmem_cudart.so"
+INSTALLED_RUNTIME = "libwarpmem_cudart"
 RUNTIME_PLACE = "WARPMEM_CUDART"
 
 
@@ -59,9 +60,9 @@ def _runtime() -> Path:
     if program:
         beside = Path(program).resolve().parent
         folders += [beside, beside.parent / "lib"]
-    for folder in folders:
-        if (folder / RUNTIME).is_file():
-            return folder / RUNTIME
+    for library in (folder / name for folder in folders for name in (RUNTIME, INSTALLED_RUNTIME)):
+        if library.is_file():
+            return library
     places = ", ".join(str(folder) for folder in folders)
     raise _warpmem.Error(
         f"{RUNTIME}, which replaces the CUDA runtime, is missing from {places}; "

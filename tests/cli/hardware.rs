@@ -213,3 +213,11 @@ fn refusals_say_what_would_be_right() {
     assert!(nowhere.contains("failed to write nowhere/x.json"), "{nowhere}");
     assert_eq!(bench.names(), ["hash_table.ptx", "table.toml"]);
 }
+
+/// `cargo install` copies programs only, so the runtime is also linked as a program's file.
+#[test]
+fn the_runtime_that_cargo_installs_is_a_driver() {
+    let driver = format!("--driver={}", env!("CARGO_BIN_EXE_libwarpmem_cudart"));
+    let only = ["hardware", &driver, "--only", "l1-latency", "-o", "hardware.json"];
+    assert!(Bench::new().output(&only).contains("l1-latency"));
+}

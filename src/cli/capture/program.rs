@@ -18,6 +18,8 @@ use std::path::{Path, PathBuf};
 
 /// Runtime library, built beside the program.
 const RUNTIME: &str = "libwarpmem_cudart.so";
+/// Name under which `cargo install` copies it.
+const INSTALLED_RUNTIME: &str = "libwarpmem_cudart";
 /// Environment variable with the path of another runtime library.
 const RUNTIME_PLACE: &str = "WARPMEM_CUDART";
 
@@ -62,7 +64,12 @@ fn runtime() -> anyhow::Result<PathBuf> {
     }
     let program = env::current_exe().context("failed to find this program")?;
     let folder = program.parent().context("this program is in no folder")?;
-    let places = ["", "deps", "../lib"].map(|below| folder.join(below).join(RUNTIME));
+    let places = [
+        folder.join(RUNTIME),
+        folder.join(INSTALLED_RUNTIME),
+        folder.join("deps").join(RUNTIME),
+        folder.join("../lib").join(RUNTIME),
+    ];
     let found = places.iter().find(|place| place.is_file());
     found.cloned().with_context(|| {
         let places: Vec<String> = places.iter().map(|p| p.display().to_string()).collect();

@@ -11,6 +11,10 @@ pub enum DriverError {
     )]
     NoDriver { library: String, source: libloading::Error },
     #[error(
+        "this program is static and loads no libraries, hence no driver; use the program for glibc"
+    )]
+    StaticProgram,
+    #[error(
         "{library} is not a CUDA driver, or is older than CUDA 11: it lacks function {function}"
     )]
     NoFunction { library: String, function: &'static str, source: libloading::Error },

@@ -82,8 +82,11 @@ impl Functions {
     /// Loads the driver's library.
     ///
     /// # Errors
-    /// When the library is missing or lacks a function.
+    /// When the library is missing or lacks a function, and in a static program.
     pub fn load(path: &OsStr) -> Result<Functions, DriverError> {
+        if cfg!(target_feature = "crt-static") {
+            return Err(DriverError::StaticProgram);
+        }
         // SAFETY: loads the library that the user names as the driver, as every CUDA program does.
         let library = unsafe { Library::new(path) };
         let library = library.map_err(|source| DriverError::NoDriver {
