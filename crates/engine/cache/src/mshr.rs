@@ -2,7 +2,7 @@
 //! each.
 
 use super::homes::Homes;
-use super::tags::{LineSlot, NIL};
+use super::tags::LineSlot;
 use warpmem_sim::{CacheLevel, RequestId, RequestTable, ids};
 
 /// One outstanding miss, in half a cache line of the host; its requests are linked through the
@@ -14,7 +14,7 @@ struct Entry {
     first: RequestId,
     last: RequestId,
     count: u32,
-    /// The reserved line, or [`NIL`].
+    /// The reserved line, or [`NO_PLACE`].
     place: LineSlot,
     /// Requests of at least two SMs wait in it.
     shared: bool,
@@ -23,6 +23,9 @@ struct Entry {
 }
 
 const _: () = assert!(size_of::<Entry>() == 32);
+
+/// Reserved line of a miss that reserves none.
+const NO_PLACE: LineSlot = LineSlot(u32::MAX);
 
 /// Index of an entry plus one; 0 is none, so that zeroed memory is an empty table, which a large
 /// cache does not touch before it uses it.
@@ -168,7 +171,7 @@ impl Mshr {
     pub(crate) fn outstanding(&self, sector: u64) -> Option<Outstanding> {
         let entry = self.find(sector)?;
         let place = self.entries[entry.index()].place;
-        Some(Outstanding { entry, line: Some(place).filter(|&place| place != NIL) })
+        Some(Outstanding { entry, line: Some(place).filter(|&place| place != NO_PLACE) })
     }
 
     /// Opens an entry for `sector`, which must have none; an entry must be free. `place` is the
@@ -186,7 +189,7 @@ impl Mshr {
         let entry = self.free.pop().unwrap_or(MshrEntry::new(self.entries.len()));
         let chain = self.homes.of(sector);
         let next = std::mem::replace(&mut self.chains[chain], entry.0 + 1);
-        let (first, last, place) = (request, request, place.unwrap_or(NIL));
+        let (first, last, place) = (request, request, place.unwrap_or(NO_PLACE));
         let opened = Entry { sector, first, last, count: 1, place, shared: false, next };
         match self.entries.get_mut(entry.index()) {
             Some(entry) => *entry = opened,

@@ -20,9 +20,6 @@ ids! {
     SetId(u32);
 }
 
-/// No position.
-pub(super) const NIL: LineSlot = LineSlot(u32::MAX);
-
 /// The division of addresses into lines and sectors.
 #[derive(Clone, Copy, Debug)]
 pub struct Geometry {
@@ -90,7 +87,8 @@ impl Geometry {
 struct Line {
     number_after: u64,
     /// Link to the next older line, relative to the position before this one, and to the next newer
-    /// line, relative to the position behind this one.
+    /// line, relative to the position behind this one. The oldest and the newest line of a set have
+    /// no such neighbour, and their link no meaning.
     older: u32,
     newer: u32,
     set: SetId,
@@ -160,9 +158,11 @@ impl Tags {
         let ways = total / sets;
         let sectors = Geometry::new(cache).sectors();
         let count = (sets * ways) as usize;
-        let mut tags = Tags {
+        let ends =
+            |set| Set { oldest: LineSlot(set * ways), newest: LineSlot((set + 1) * ways - 1) };
+        Tags {
             lines: vec![BLANK; count],
-            sets: Vec::with_capacity(sets as usize),
+            sets: (0..sets).map(ends).collect(),
             bytes: vec![0; count * sectors],
             sectors,
             index: AddressIndex::new(count),
@@ -170,14 +170,7 @@ impl Tags {
             hash: Hash::new(cache.index, sets.trailing_zeros()),
             lru: cache.replacement == Replacement::Lru,
             kept: Kept::default(),
-        };
-        for set in 0..sets {
-            let (oldest, newest) = (LineSlot(set * ways), LineSlot((set + 1) * ways - 1));
-            tags.set_older(oldest, NIL);
-            tags.set_newer(newest, NIL);
-            tags.sets.push(Set { oldest, newest });
         }
-        tags
     }
 
     /// Empties the array and resizes it to `size_bytes`. No sector may be pending.
@@ -235,8 +228,13 @@ impl Tags {
     #[inline]
     pub fn demote(&mut self, slot: LineSlot) {
         let set = self.lines[slot.index()].set;
-        self.unlink(slot, set);
-        self.link_oldest(slot, set);
+        let oldest = self.sets[set.index()].oldest;
+        if oldest != slot {
+            self.unlink(slot, set);
+            self.set_newer(slot, oldest);
+            self.set_older(oldest, slot);
+            self.sets[set.index()].oldest = slot;
+        }
     }
 
     /// Returns the position that a new line would take; none if every line of the set is reserved.
@@ -245,16 +243,18 @@ impl Tags {
     #[inline(always)]
     pub fn victim(&self, set_key: u64) -> Option<Victim> {
         let set = self.set_of(set_key);
-        let mut at = self.sets[set.index()].oldest;
-        while at != NIL {
+        let Set { oldest: mut at, newest } = self.sets[set.index()];
+        loop {
             let line = &self.lines[at.index()];
             if line.pending == 0 && !self.kept.has(at) {
                 let leaving = (line.number() != NO_LINE).then_some((line.number(), line.dirty));
                 return Some(Victim { slot: at, set, line: leaving });
             }
+            if at == newest {
+                return self.kept_victim(set);
+            }
             at = self.newer(at);
         }
-        self.kept_victim(set)
     }
 
     fn set_of(&self, key: u64) -> SetId {
@@ -364,44 +364,30 @@ impl Tags {
 
     #[inline]
     fn make_newest(&mut self, slot: LineSlot, set: SetId) {
-        if self.sets[set.index()].newest != slot {
+        let newest = self.sets[set.index()].newest;
+        if newest != slot {
             self.unlink(slot, set);
-            self.link_newest(slot, set);
+            self.set_older(slot, newest);
+            self.set_newer(newest, slot);
+            self.sets[set.index()].newest = slot;
         }
     }
 
+    /// Removes a line from the order of its set, which has others.
     fn unlink(&mut self, slot: LineSlot, set: SetId) {
         let (older, newer) = (self.older(slot), self.newer(slot));
-        match older {
-            NIL => self.sets[set.index()].oldest = newer,
-            other => self.set_newer(other, newer),
+        let ends = &mut self.sets[set.index()];
+        let (is_oldest, is_newest) = (ends.oldest == slot, ends.newest == slot);
+        if is_oldest {
+            ends.oldest = newer;
+        } else {
+            self.set_newer(older, newer);
         }
-        match newer {
-            NIL => self.sets[set.index()].newest = older,
-            other => self.set_older(other, older),
+        if is_newest {
+            self.sets[set.index()].newest = older;
+        } else {
+            self.set_older(newer, older);
         }
-    }
-
-    fn link_oldest(&mut self, slot: LineSlot, set: SetId) {
-        let oldest = self.sets[set.index()].oldest;
-        self.set_older(slot, NIL);
-        self.set_newer(slot, oldest);
-        match oldest {
-            NIL => self.sets[set.index()].newest = slot,
-            other => self.set_older(other, slot),
-        }
-        self.sets[set.index()].oldest = slot;
-    }
-
-    fn link_newest(&mut self, slot: LineSlot, set: SetId) {
-        let newest = self.sets[set.index()].newest;
-        self.set_older(slot, newest);
-        self.set_newer(slot, NIL);
-        match newest {
-            NIL => self.sets[set.index()].oldest = slot,
-            other => self.set_newer(other, slot),
-        }
-        self.sets[set.index()].newest = slot;
     }
 }
 

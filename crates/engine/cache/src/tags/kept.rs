@@ -1,7 +1,7 @@
 //! `evict_last` lines, which are evicted after all other lines of their set (PTX ISA,
 //! `evict_last`).
 
-use super::{LineSlot, NIL, NO_LINE, SetId, Tags, Victim};
+use super::{LineSlot, NO_LINE, Set, SetId, Tags, Victim};
 
 /// The `evict_last` lines of an array, one bit per position.
 #[derive(Default)]
@@ -71,9 +71,9 @@ impl Tags {
 
     /// Iterates over the lines of a set, oldest first.
     fn oldest_first(&self, set: SetId) -> impl Iterator<Item = LineSlot> {
-        let present = |&at: &LineSlot| (at != NIL).then_some(at);
-        let oldest = self.sets[set.index()].oldest;
-        let all = std::iter::successors(present(&oldest), move |&at| present(&self.newer(at)));
+        let Set { oldest, newest } = self.sets[set.index()];
+        let newer = move |&at: &LineSlot| (at != newest).then(|| self.newer(at));
+        let all = std::iter::successors(Some(oldest), newer);
         all.filter(|at| self.lines[at.index()].number() != NO_LINE)
     }
 }
