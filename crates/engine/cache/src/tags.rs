@@ -4,6 +4,7 @@ mod kept;
 
 use super::index::AddressIndex;
 use crate::{Cache, Replacement};
+use bytemuck::Zeroable;
 use kept::Kept;
 use warpmem_sim::{Hash, ids};
 
@@ -83,7 +84,7 @@ impl Geometry {
 /// Zeroed memory is an empty array in the order of the positions, so that a large array costs no
 /// host memory until it is used. For that, the line number is stored plus one, and links are
 /// relative to the neighbouring positions.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Zeroable)]
 struct Line {
     number_after: u64,
     /// Link to the next older line, relative to the position before this one, and to the next newer
@@ -91,24 +92,14 @@ struct Line {
     /// no such neighbour, and their link no meaning.
     older: u32,
     newer: u32,
-    set: SetId,
+    /// Set of the line.
+    set: u32,
     /// Sectors that are entirely valid, and sectors whose valid bytes are in [`Tags::bytes`].
     whole: u8,
     partial: u8,
     dirty: u8,
     pending: u8,
 }
-
-const BLANK: Line = Line {
-    number_after: 0,
-    older: 0,
-    newer: 0,
-    set: SetId(0),
-    whole: 0,
-    partial: 0,
-    dirty: 0,
-    pending: 0,
-};
 
 impl Line {
     /// Returns the number of the line at this position, or [`NO_LINE`].
@@ -161,7 +152,7 @@ impl Tags {
         let ends =
             |set| Set { oldest: LineSlot(set * ways), newest: LineSlot((set + 1) * ways - 1) };
         Tags {
-            lines: vec![BLANK; count],
+            lines: bytemuck::zeroed_vec(count),
             sets: (0..sets).map(ends).collect(),
             bytes: vec![0; count * sectors],
             sectors,
@@ -220,14 +211,14 @@ impl Tags {
     #[inline]
     pub fn touch(&mut self, slot: LineSlot) {
         if self.lru {
-            self.make_newest(slot, self.lines[slot.index()].set);
+            self.make_newest(slot, self.set_at(slot));
         }
     }
 
     /// Makes the line the oldest of its set, replaced next.
     #[inline]
     pub fn demote(&mut self, slot: LineSlot) {
-        let set = self.lines[slot.index()].set;
+        let set = self.set_at(slot);
         let oldest = self.sets[set.index()].oldest;
         if oldest != slot {
             self.unlink(slot, set);
@@ -257,6 +248,12 @@ impl Tags {
         }
     }
 
+    /// Returns the set of the line at `slot`.
+    #[inline]
+    fn set_at(&self, slot: LineSlot) -> SetId {
+        SetId(self.lines[slot.index()].set)
+    }
+
     fn set_of(&self, key: u64) -> SetId {
         let set = self.set_mask.map_or_else(|| key % self.sets.len() as u64, |mask| key & mask);
         // The number of sets of a hashed cache is a power of two.
@@ -275,7 +272,7 @@ impl Tags {
         debug_assert!(entry.pending == 0);
         self.kept.remove(slot);
         let (older, newer) = (entry.older, entry.newer);
-        *entry = Line { number_after: line + 1, older, newer, set, ..BLANK };
+        *entry = Line { number_after: line + 1, older, newer, set: set.0, ..Line::zeroed() };
         self.index.insert(line, slot.0);
         self.make_newest(slot, set);
         slot

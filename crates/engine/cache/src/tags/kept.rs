@@ -37,7 +37,7 @@ impl Tags {
         if most == 0 || self.kept.has(slot) {
             return;
         }
-        let set = self.lines[slot.index()].set;
+        let set = self.set_at(slot);
         let mut kept = self.oldest_first(set).filter(|&other| self.kept.has(other));
         let oldest = kept.next();
         let count = u32::from(oldest.is_some()) + kept.count() as u32;
