@@ -70,6 +70,26 @@ impl Groups {
         self.warps = warps;
     }
 
+    /// Returns the warps of the first group by priority.
+    pub(super) fn first(&self) -> u64 {
+        match self.priority {
+            Priority::Equal => 0,
+            Priority::From(first) => self.warps[first % self.warps.len()],
+        }
+    }
+
+    /// Replaces the order of priority.
+    pub(super) fn set_priority(&mut self, priority: Priority) {
+        self.priority = priority;
+    }
+
+    /// Makes the group after the first one the first, or the next one with a warp in `warps`.
+    pub(super) fn rotate_to(&mut self, warps: u64) {
+        let Priority::From(first) = self.priority else { return };
+        let next = (first % self.warps.len() + 1) % self.warps.len();
+        self.priority = Priority::From(self.first_with(warps, next).unwrap_or(next));
+    }
+
     /// Picks a candidate round robin from the current group: the first by priority with a warp
     /// that does not wait.
     pub(super) fn choose(&mut self, candidates: u64, view: &WarpView) -> Option<WarpSlot> {

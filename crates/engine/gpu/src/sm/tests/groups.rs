@@ -139,6 +139,8 @@ fn no_warp_starves_at_a_barrier() {
         "two-level-active(warps=3)",
         "cta-aware(min_warps=1)",
         "cta-aware-locality(min_warps=5)",
+        "cta-aware-locality(groups=slots,min_warps=1)",
+        "cta-aware-locality(groups=residents,min_warps=1)",
         "cta-aware-locality-blp(min_warps=1)",
         "swl(warps=1)",
         "swl(warps=3)",
