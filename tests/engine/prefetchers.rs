@@ -7,7 +7,12 @@ use warpmem::gpu::engine::Simulation;
 use warpmem::gpu::results::{Discard, PrefetchCounts, RunResult};
 use warpmem_testing::is_sampled;
 
-const PREFETCHERS: [&str; 2] = ["opportunistic-stop", "opportunistic"];
+const PREFETCHERS: [&str; 4] = [
+    "opportunistic-stop",
+    "opportunistic",
+    "opportunistic(degree=exactly,lower=2,higher=9,bus=last)",
+    "opportunistic-stop(cached=skip,bus=last)",
+];
 
 /// Makes warps that read two lines at a time, each time from another row; every line is read once.
 fn rows_in_pieces() -> Kernel {
@@ -82,16 +87,16 @@ fn prefetched_lines_serve_later_demand_reads() {
     }
 }
 
-/// Without the L2 filter the channel would read the same lines repeatedly.
+/// Without the L2 filter the channel reads the same lines repeatedly.
 #[test]
-fn lines_present_in_the_l2_are_not_prefetched() {
+fn cached_skip_prefetches_no_lines_present_in_the_l2() {
     // Scattered lines: rows are opened repeatedly.
     let kernel = loads([16, 4, 12], |warp, step, lane| {
         (warp * 7919 + step * 104_729 + lane * 31_337) % 4096 * 128
     });
     let overrides = ["dram.channels=2", "l1.enabled=false"];
-    let read = with("opportunistic(cached=read)", &overrides, &kernel);
-    let skip = with("opportunistic", &overrides, &kernel);
+    let read = with("opportunistic", &overrides, &kernel);
+    let skip = with("opportunistic(cached=skip)", &overrides, &kernel);
     let counts = |result| (sum(result, |p| p.lines), sum(result, |p| p.redundant));
     let ((read, again), (skipping, left)) = (counts(&read), counts(&skip));
     assert!(again > 0 && left < again && skipping < read, "{read} {again} {skipping} {left}");
@@ -160,6 +165,12 @@ fn the_counter_of_the_policy_is_in_the_table() {
     };
     assert!(counted("opportunistic") > 0);
     assert_eq!(counted("opportunistic(lower=0,higher=0)"), 0);
+}
+
+#[test]
+fn a_degree_of_0_prefetches_nothing() {
+    let none = with("opportunistic(lower=0,higher=0)", &[], &rows_in_pieces());
+    assert_eq!(sum(&none, |p| p.lines), 0);
 }
 
 /// Lines of many rows of all banks are read at once, and then the run ends.

@@ -109,6 +109,7 @@ impl Channel {
     fn issue_one(&mut self, bus: Pointer, due: BankSet, now: DramCycle) {
         let due = self.confirmed(due, now);
         let due = self.without_cached_lines(due, now);
+        let due = self.prefetch.last(due, self.service.prefetching());
         let best = if self.spec.traits.ranks_banks { self.best_ranked(due, now) } else { due };
         let Some(bank) = self.round_robin.first(bus, best) else { return };
         let kind = self.commands.next_of(bank);
@@ -325,6 +326,16 @@ impl Channel {
         self.close_row(bank);
     }
 
+    /// Decides again for the banks with lines to prefetch, which the prefetcher may now read.
+    #[cold]
+    fn offer_more(&mut self, now: DramCycle) {
+        for bank in members(self.rows.open_banks()) {
+            if self.prefetch.has_lines(bank) {
+                self.redecide(bank, now);
+            }
+        }
+    }
+
     /// Completes a request whose last column command has issued.
     fn finish(&mut self, bank: BankId, active: Active, now: DramCycle) {
         let queued = self.queues.leave(active.queue.into(), active.slot);
@@ -350,6 +361,9 @@ impl Channel {
         }
         self.prefetch.served(bank, line, write);
         self.account.leave(kind, self.queues.pending(), now);
+        if self.prefetch.follows_completions() {
+            self.offer_more(now);
+        }
         if usize::from(active.queue) == WRITES {
             self.drain.write_left();
         }

@@ -1,10 +1,11 @@
 //! Prefetched lines of open rows.
 //!
 //! From its first to its last command a prefetch is in service like a request: it occupies its
-//! bank, counts among the reads that may complete, and takes part in the round robin of the buses.
+//! bank, counts among the reads that may complete, and takes part in the round robin of the buses,
+//! or yields them to other commands.
 //! It never waits in a queue, and schedulers never see it.
 
-use crate::prefetch::{OpenRow, Prefetcher, Trigger};
+use crate::prefetch::{Bus, OpenRow, Prefetcher, Trigger};
 use crate::request::DramRequest;
 use crate::sets::{BankSet, one};
 use warpmem_params::Counter;
@@ -145,6 +146,21 @@ impl Prefetch {
         open.prefetched += 1;
         lines.despite_requests += u64::from(waiting > 0);
         Some(prefetch_request(bank, row, line, lines.bursts))
+    }
+
+    /// Returns the `due` banks that may issue: without those that are `prefetching` or offered a
+    /// prefetch, if prefetches come last and others are due.
+    #[inline]
+    pub fn last(&self, due: BankSet, prefetching: BankSet) -> BankSet {
+        let Some(lines) = &self.lines else { return due };
+        let others = due & !(self.offered | prefetching);
+        if others != 0 && lines.policy.bus() == Bus::Last { others } else { due }
+    }
+
+    /// Returns whether banks are asked again after a completion.
+    #[inline]
+    pub fn follows_completions(&self) -> bool {
+        self.lines.as_ref().is_some_and(|lines| lines.policy.follows_completions())
     }
 
     /// Starts no more prefetches.

@@ -26,11 +26,22 @@ choice! {
     /// Treatment of lines that the L2 holds.
     #[derive(PartialEq, Eq)]
     enum Cached {
-        /// They are skipped: lines "so far unfetched" are prefetched (OWL 2013, section 4.4).
-        Skip = "skip",
         /// They are read like the others: the channel knows only the lines served since activation,
-        /// as the bits of section 4.5 do.
+        /// as the bits of section 4.5 do (OWL 2013).
         Read = "read",
+        /// They are skipped, as if "so far unfetched" (section 4.4) included lines fetched before.
+        Skip = "skip",
+    }
+}
+
+choice! {
+    /// Commands of prefetches on the buses of the channel.
+    #[derive(PartialEq, Eq)]
+    pub enum Bus {
+        /// They take part in the round robin over the banks.
+        Shared = "shared",
+        /// They issue in cycles in which no other command could.
+        Last = "last",
     }
 }
 
@@ -49,12 +60,15 @@ params! {
     /// Parameters common to all prefetchers.
     #[derive(Clone, Copy)]
     struct Lines {
-        /// lines that the L2 holds when their prefetch would issue: `skip` skips them, `read` reads
-        /// them like the others
-        cached: Cached = Cached::Skip;
+        /// lines that the L2 holds when their prefetch would issue: `read` reads them like the others,
+        /// `skip` skips them
+        cached: Cached = Cached::Read;
         /// request that triggers prefetching from a row once it has been served: a read (`reads`),
         /// or a read or a write (`all`)
         trigger: Trigger = Trigger::Reads;
+        /// commands of prefetches share the command buses with those of requests, round robin over the
+        /// banks (`shared`), or issue only when no other command could (`last`)
+        bus: Bus = Bus::Shared;
     }
 }
 
@@ -86,6 +100,17 @@ pub trait Prefetcher: Send {
     /// Returns the request that triggers prefetching from a row. Constant.
     fn trigger(&self) -> Trigger {
         Trigger::Reads
+    }
+
+    /// Returns the priority of prefetches on the buses. Constant.
+    fn bus(&self) -> Bus {
+        Bus::Shared
+    }
+
+    /// Returns whether [`goes_on`](Prefetcher::goes_on) may become true because requests complete:
+    /// the channel then also asks for every bank after each completion. Constant.
+    fn follows_completions(&self) -> bool {
+        false
     }
 
     /// Returns whether the next line of the row is read before a request to another row of the

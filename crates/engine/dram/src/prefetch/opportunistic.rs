@@ -1,8 +1,8 @@
 //! `opportunistic`: reads a minimum number of lines of an open row unconditionally, then more until
 //! a request waits for another row.
 
-use super::{Cached, Lines, OpenRow, PrefetchEntry, Prefetcher, Trigger, fits};
-use warpmem_params::{Adaptive, PolicyInfo, params};
+use super::{Bus, Cached, Lines, OpenRow, PrefetchEntry, Prefetcher, Trigger, fits};
+use warpmem_params::{Adaptive, PolicyInfo, choice, params};
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "opportunistic",
@@ -22,13 +22,28 @@ pub(super) const ENTRY: PrefetchEntry = PrefetchEntry {
     },
 };
 
+choice! {
+    /// The meaning of the prefetch degree.
+    #[derive(PartialEq, Eq)]
+    enum Degree {
+        /// "At least a minimum number of cache lines" (section 4.4); 0 is "no prefetching" (section
+        /// 5.2).
+        AtLeast = "at-least",
+        /// The degree is the number of lines.
+        Exactly = "exactly",
+    }
+}
+
 params! {
     #[derive(Clone, Copy)]
     struct Options {
-        /// minimum number of lines read from a row while many requests wait
+        /// prefetch degree while many requests wait; 0 = no prefetching
         lower: u32 = 8, in 0.., unit "lines";
-        /// minimum number of lines read from a row while few requests wait; at least `lower`
+        /// prefetch degree while few requests wait; at least `lower`
         higher: u32 = 16, in 0.., unit "lines";
+        /// lines read from a row: as many as the degree, then more until a request waits for another
+        /// row (`at-least`), or as many as the degree (`exactly`)
+        degree: Degree = Degree::AtLeast;
         /// number of requests in the channel below which few wait; `adaptive`: their running
         /// average, updated at each arrival
         threshold: Adaptive = Adaptive::Adaptive, in 0.., unit "requests";
@@ -63,8 +78,8 @@ struct Opportunistic {
 }
 
 impl Opportunistic {
-    /// Returns the number of lines that are read unconditionally.
-    fn least(&self, pending: u32) -> u32 {
+    /// Returns the prefetch degree with `pending` requests in the channel.
+    fn degree(&self, pending: u32) -> u32 {
         let few_wait = match self.options.threshold {
             Adaptive::Adaptive => self.average.is_above(pending),
             Adaptive::Fixed(requests) => pending < requests,
@@ -82,8 +97,19 @@ impl Prefetcher for Opportunistic {
         self.options.lines.trigger
     }
 
+    fn bus(&self) -> Bus {
+        self.options.lines.bus
+    }
+
+    /// With `at-least` and degrees above 0, a row that no request waits for is always read.
+    fn follows_completions(&self) -> bool {
+        self.options.degree == Degree::Exactly || self.options.lower == 0
+    }
+
     fn goes_on(&self, row: &OpenRow) -> bool {
-        row.waiting == 0 || row.prefetched < self.least(row.pending)
+        let degree = self.degree(row.pending);
+        let continues = self.options.degree == Degree::AtLeast && degree > 0 && row.waiting == 0;
+        continues || row.prefetched < degree
     }
 
     fn on_arrival(&mut self, pending: u32) {
@@ -113,14 +139,31 @@ mod tests {
     fn a_fixed_threshold_separates_few_requests_from_many() {
         let prefetcher = build("opportunistic(lower=2,higher=5,threshold=10)");
         assert_eq!([0, 9, 10, 11].map(|pending| least(&*prefetcher, pending)), [5, 5, 2, 2]);
-        let stop = build("opportunistic(lower=0,higher=0)");
-        assert_eq!(least(&*stop, 1), 0);
     }
 
     #[test]
-    fn prefetching_continues_while_no_request_waits() {
-        let prefetcher = build("opportunistic(threshold=0)");
-        assert!(prefetcher.goes_on(&OpenRow { waiting: 0, prefetched: 1000, pending: 1 }));
+    fn prefetching_continues_while_no_request_waits_unless_the_degree_is_exact() {
+        let goes_on = |text: &str, prefetched, pending| {
+            build(text).goes_on(&OpenRow { waiting: 0, prefetched, pending })
+        };
+        assert!(goes_on("opportunistic(threshold=0)", 1000, 1));
+        let exact = "opportunistic(degree=exactly,lower=2,higher=5,threshold=10)";
+        let last = |pending| (0..).find(|&prefetched| !goes_on(exact, prefetched, pending));
+        assert_eq!([9, 10].map(last), [Some(5), Some(2)]);
+    }
+
+    #[test]
+    fn a_degree_of_0_is_no_prefetching() {
+        for degree in ["at-least", "exactly"] {
+            let none = build(&format!("opportunistic(lower=0,higher=0,degree={degree})"));
+            let some =
+                build(&format!("opportunistic(lower=0,higher=4,threshold=10,degree={degree})"));
+            for waiting in [0, 1] {
+                let row = |pending| OpenRow { waiting, prefetched: 0, pending };
+                assert!(!none.goes_on(&row(1)), "{degree}");
+                assert_eq!([9, 10].map(|pending| some.goes_on(&row(pending))), [true, false]);
+            }
+        }
     }
 
     #[test]
@@ -149,6 +192,8 @@ mod tests {
             "opportunistic(threshold=static)",
             "opportunistic(threshold=-1)",
             "opportunistic(least=3)",
+            "opportunistic(degree=3)",
+            "opportunistic(bus=first)",
             "opportunistic-stop(lower=3)",
             "opportunistic-stop(cached=maybe)",
             "opportunistic-stop(trigger=writes)",

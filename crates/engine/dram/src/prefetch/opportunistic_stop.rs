@@ -1,7 +1,7 @@
 //! `opportunistic-stop`: prefetches lines of an open row until a request waits for another row of
 //! its bank.
 
-use super::{Cached, Lines, OpenRow, PrefetchEntry, Prefetcher, Trigger, fits};
+use super::{Bus, Cached, Lines, OpenRow, PrefetchEntry, Prefetcher, Trigger, fits};
 use warpmem_params::PolicyInfo;
 
 const INFO: PolicyInfo = PolicyInfo {
@@ -31,6 +31,10 @@ impl Prefetcher for OpportunisticStop {
 
     fn trigger(&self) -> Trigger {
         self.lines.trigger
+    }
+
+    fn bus(&self) -> Bus {
+        self.lines.bus
     }
 
     fn goes_on(&self, row: &OpenRow) -> bool {

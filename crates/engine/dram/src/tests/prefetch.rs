@@ -407,14 +407,48 @@ fn lines_read_before_a_waiting_request_are_counted() {
     assert_eq!(channel(&gddr5(), "fr-fcfs").prefetch_counters(), []);
 }
 
-/// Commands of prefetches take part in the round robin over the banks.
-#[test]
-fn prefetches_take_part_in_the_round_robin() {
+/// Returns the lines prefetched from bank 0 before the last of five row hits to bank 1, and the end
+/// of that hit.
+fn beside_row_hits(prefetcher: &str) -> (usize, u64) {
     let hits = (1..6).map(|n| (0, line(u32::from(n), 1, 5, n)));
     let requests: Vec<_> =
         [(0, line(0, 0, 5, 0))].into_iter().chain(hits).chain([later(500)]).collect();
-    let run = with(&gddr5(), "fr-fcfs", "opportunistic-stop", &requests);
-    let last = run.completions.iter().find(|done| done.id == 5).unwrap().end.number();
-    let meanwhile = run.served(true).iter().filter(|s| s.0 == 0 && s.2 < last).count();
-    assert!(meanwhile >= 3, "{:?}", run.served(true));
+    let mut dram = gddr5();
+    dram.timing.tccdl = dram.timing.tccds;
+    let run = with(&dram, "fr-fcfs", prefetcher, &requests);
+    let last = run.completions.iter().find(|done| done.id == 5).unwrap();
+    let before = |served: &&Served| served.0 == 0 && served.2 < last.first_command.number();
+    (run.served(true).iter().filter(before).count(), last.end.number())
+}
+
+/// Commands of prefetches take part in the round robin over the banks.
+#[test]
+fn prefetches_take_part_in_the_round_robin_unless_they_come_last() {
+    let (none, alone) = beside_row_hits("none");
+    let (shared, later) = beside_row_hits("opportunistic-stop");
+    let (last, same) = beside_row_hits("opportunistic-stop(bus=last)");
+    assert!(none == 0 && shared >= 3 && later > alone, "{shared}: {later}, {alone}");
+    assert!(last <= 1 && same <= alone + 2, "{last}: {same}, {alone}");
+}
+
+/// Line 0 of bank 0 is read at 12, when ten requests for bank 1 wait. Only when four are left, the
+/// degree is above 0.
+#[test]
+fn an_exact_degree_follows_the_requests_in_the_channel() {
+    let mut requests = vec![(0, line(0, 0, 5, 0))];
+    requests.extend((1..11).map(|id| (0, line(id, 1, id, 0))));
+    let prefetched = |text: &str| {
+        let text = format!("opportunistic({text},threshold=5)");
+        let run = with(&gddr5(), "fr-fcfs", &text, &requests);
+        let of_bank = run.served(true).into_iter().filter(|&(bank, ..)| bank == 0);
+        let sixth = run.completions.iter().find(|done| done.id == 6).unwrap();
+        let last_column = sixth.end.number() - 12 - 2;
+        let first = of_bank.clone().map(|(.., first)| first).next();
+        (of_bank.count(), first.is_some_and(|first| first < last_column))
+    };
+    assert_eq!(prefetched("degree=exactly,lower=0,higher=3"), (3, false));
+    assert_eq!(prefetched("degree=at-least,lower=0,higher=3"), (7, false));
+    assert_eq!(prefetched("degree=exactly,lower=2,higher=3"), (3, true));
+    assert_eq!(prefetched("degree=at-least,lower=2,higher=3"), (7, true));
+    assert_eq!(prefetched("lower=0,higher=0"), (0, false));
 }

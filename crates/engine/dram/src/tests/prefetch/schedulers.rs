@@ -112,8 +112,11 @@ fn every_scheduler_serves_everything_legally_with_event_stepping() {
             })
             .collect();
         for policy in policies() {
-            for prefetcher in ["opportunistic-stop(trigger=all)", "opportunistic(lower=2,higher=5)"]
-            {
+            for prefetcher in [
+                "opportunistic-stop(trigger=all)",
+                "opportunistic(lower=2,higher=5)",
+                "opportunistic(degree=exactly,lower=0,higher=5,threshold=12,bus=last)",
+            ] {
                 let play = |stepping| {
                     let mut channel = equipped(channel(&dram, policy), prefetcher);
                     drive(&mut channel, &requests, stepping, |_| u32::MAX)
