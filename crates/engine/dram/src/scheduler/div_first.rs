@@ -1,13 +1,13 @@
 //! `div-first`: the request whose warp has the fewest pending requests goes first, regardless of
 //! its row.
 
-use super::warp_table::{Entry, Options, PENDING_BITS, WarpTable, WarpTables};
+use super::warp_table::{self, Entry, PENDING_BITS, Reports, WarpTable, WarpTables};
 use super::{
     BankSet, BankView, ChannelView, Family, Queued, Scheduler, SchedulerContext, SharingFamily,
     Slot, Traits, one,
 };
 use std::collections::VecDeque;
-use warpmem_params::{Complexity, Counter, PolicyInfo, Shape};
+use warpmem_params::{Complexity, Counter, PolicyInfo, Shape, choice, params};
 use warpmem_sim::DramCycle;
 
 const INFO: PolicyInfo = PolicyInfo {
@@ -21,20 +21,40 @@ pub const ENTRY: warpmem_params::Entry<dyn Family, SchedulerContext> = warpmem_p
     info: INFO,
     build: |context, params| {
         let options: Options = params.read();
-        let tables = WarpTables::new(context, &options, false);
+        let tables = WarpTables::new(context, &options.warps, Reports::None);
         Ok(Box::new(SharingFamily(move |_| {
             let warps = tables.channel();
             Box::new(DivFirst {
                 held: vec![Held::default(); warps.entries()],
                 warps,
                 changes: VecDeque::new(),
-                picks_per_cycle: options.picks_per_cycle,
+                urgent: options.urgent,
+                picks_per_cycle: options.warps.picks_per_cycle,
                 reordered: 0,
                 passed_hits: 0,
             }) as _
         })))
     },
 };
+
+choice! {
+    /// The meaning of "urgent transactions" (section 5.2).
+    enum Urgent {
+        /// The fewer requests of its warp are pending, the more urgent a request is.
+        Fewest = "fewest",
+        /// The last request of a warp is urgent, as for Warped-MC.
+        Last = "last",
+    }
+}
+
+params! {
+    struct Options {
+        /// requests that go first: those of the warps with the `fewest` pending requests, or the `last`
+        /// pending ones of their warps, then the oldest
+        urgent: Urgent = Urgent::Fewest;
+        ..warps: warp_table::Options;
+    }
+}
 
 /// Requests of one warp that wait in this channel.
 #[derive(Clone, Copy, Default)]
@@ -50,6 +70,7 @@ struct DivFirst {
     held: Vec<Held>,
     /// Times at which the counts of the table include this channel's requests, in order.
     changes: VecDeque<(DramCycle, Entry)>,
+    urgent: Urgent,
     picks_per_cycle: Option<u32>,
     reordered: u64,
     passed_hits: u64,
@@ -67,9 +88,13 @@ impl Scheduler for DivFirst {
 
     fn pick(&mut self, bank: &BankView) -> Option<Slot> {
         let warps = self.warps.at(bank.now);
-        let fewest =
-            |(_, queued): &(Slot, &Queued)| warps.pending(&queued.request).unwrap_or(u32::MAX);
-        bank.requests().min_by_key(fewest).map(|(slot, _)| slot)
+        let order =
+            |(_, queued): &(Slot, &Queued)| match (warps.pending(&queued.request), self.urgent) {
+                (None, _) => u32::MAX,
+                (Some(pending), Urgent::Fewest) => pending,
+                (Some(pending), Urgent::Last) => u32::from(pending != 1),
+            };
+        bank.requests().min_by_key(order).map(|(slot, _)| slot)
     }
 
     fn next_tick(&self) -> DramCycle {
@@ -104,8 +129,15 @@ impl Scheduler for DivFirst {
         if held.count == 0 {
             held.banks = 0;
         }
-        let at = self.warps.scheduled(slot, queued, entry, bank.now);
-        self.changes.push_back((at, entry));
+        if let Some(at) = self.warps.scheduled(slot, queued, entry, bank.now) {
+            self.changes.push_back((at, entry));
+        }
+    }
+
+    fn on_column(&mut self, queued: &Queued, last: bool, now: DramCycle) {
+        if last {
+            self.changes.extend(self.warps.served(queued, now));
+        }
     }
 
     /// Returns the cost. Stored is the warp entry table of [`warped-mc`](super::warped_mc).
@@ -159,6 +191,39 @@ mod tests {
         let run = run(&gddr5(), "div-first", &queue);
         assert_eq!(run.order(), [3, 4, 0, 1, 2]);
         assert_eq!(run.counted("passed_row_hits"), 1);
+    }
+
+    /// Warp 2 has one pending request, warp 1 two and warp 0 three.
+    #[test]
+    fn urgent_last_orders_other_requests_by_age() {
+        let queue: Vec<_> = [0, 0, 0, 1, 1, 2]
+            .into_iter()
+            .zip(0..)
+            .map(|(warp, id)| of_warp(id, 0, id, warp))
+            .collect();
+        assert_eq!(order("div-first", &queue), [5, 3, 4, 0, 1, 2]);
+        assert_eq!(order("div-first(urgent=last)", &queue), [5, 0, 1, 2, 3, 4]);
+    }
+
+    /// Request 0 of bank 1 is in service until 60. Until then warp 0 has two pending requests if
+    /// served requests end to be pending only then.
+    #[test]
+    fn pending_served_counts_requests_in_service() {
+        let long = DramRequest { bursts: 12, ..of_warp(0, 1, 4, 0) };
+        let queue = [
+            (0, of_warp(8, 0, 1, 8)),
+            (0, long),
+            (20, of_warp(1, 0, 2, 1)),
+            (20, of_warp(2, 0, 3, 0)),
+        ];
+        let order = |pending| {
+            let policy = format!("div-first(pending={pending})");
+            let mut order = run_beside(&gddr5(), &policy, &queue, &[of_warp(9, 0, 1, 1)]).order();
+            order.retain(|&id| id == 1 || id == 2);
+            order
+        };
+        assert_eq!(order("scheduled"), [2, 1]);
+        assert_eq!(order("served"), [1, 2]);
     }
 
     #[test]

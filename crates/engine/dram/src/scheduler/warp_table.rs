@@ -5,16 +5,42 @@ use super::shared::Shared;
 use super::{DramRequest, Queued, SchedulerContext, Slot};
 use std::collections::VecDeque;
 use std::sync::MutexGuard;
-use warpmem_params::{Counter, params};
+use warpmem_params::{Counter, choice, params};
 use warpmem_sim::{DramCycle, ids};
+
+choice! {
+    /// The identity of a warp in the alias table.
+    #[derive(PartialEq, Eq)]
+    enum Identity {
+        /// "A hashed PC of a load, a warp ID in an SM, and an SM ID" (section 4.2).
+        Load = "load",
+        /// "An SM ID and a warp ID per SM" (section 5.5).
+        Warp = "warp",
+    }
+}
+
+choice! {
+    /// The end of the time in which a request counts as pending.
+    #[derive(PartialEq, Eq)]
+    enum Pending {
+        /// Its first command (Algorithm 1, "if schedule request").
+        Scheduled = "scheduled",
+        /// Its last command ("once a request is serviced from DRAM", section 4.2).
+        Served = "served",
+    }
+}
 
 params! {
     /// The options of the policies that share these tables.
     #[derive(Clone)]
     pub struct Options {
-        /// width of the hash of load PC, warp and SM that identifies warps; warps with the same
-        /// hash are not distinguished
-        wat_bits: u32 = 0, in 0..=20, zero "warps are identified exactly", unit "bits";
+        /// requests counted together: those of one load, warp and SM (`load`), or of one warp and SM
+        /// (`warp`)
+        identity: Identity = Identity::Load;
+        /// width of the hash that identifies them; those with the same hash are not distinguished
+        wat_bits: u32 = 0, in 0..=20, zero "as many as number the machine's warps", unit "bits";
+        /// a request is pending until it is `scheduled` (its first command) or `served` (its last)
+        pending: Pending = Pending::Scheduled;
         /// delay until the arrival or scheduling of a request changes the count of its warp, in
         /// every channel including its own
         wet_latency: u64 = 0, in 0.., zero "immediately", unit "DRAM cycles";
@@ -62,6 +88,8 @@ struct Count {
     posted: u32,
     /// Exclusive or of the names of the requests counted in `pending`: with one left, its name.
     names: u64,
+    /// A request has ceased to be pending since the count was last 0.
+    started: bool,
 }
 
 /// A change in flight to the table.
@@ -74,6 +102,7 @@ struct Change {
 
 /// The tables.
 pub struct Table {
+    identity: Identity,
     wat_bits: u32,
     latency: u64,
     counts: Vec<Count>,
@@ -81,7 +110,17 @@ pub struct Table {
     changes: VecDeque<Change>,
     /// Last requests of warps that the channel has not read yet, by channel.
     last: Vec<Vec<Name>>,
-    reports_last: bool,
+    reports: Reports,
+}
+
+/// Last requests of warps that are reported to their channels.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Reports {
+    None,
+    /// Requests left by another request of their warp.
+    Left,
+    /// In addition, the first request of a warp to arrive.
+    All,
 }
 
 impl Table {
@@ -95,8 +134,14 @@ impl Table {
     fn apply(&mut self, change: &Change) {
         let count = &mut self.counts[change.entry.index()];
         count.pending = if change.arrives { count.pending + 1 } else { count.pending - 1 };
+        count.started = count.pending > 0 && (count.started || !change.arrives);
         count.names ^= change.name.0;
-        if count.pending == 1 && self.reports_last {
+        let is_reported = match self.reports {
+            Reports::None => false,
+            Reports::Left => !change.arrives,
+            Reports::All => true,
+        };
+        if count.pending == 1 && is_reported {
             let last = Name(count.names);
             self.last[last.channel()].push(last);
         }
@@ -108,15 +153,24 @@ impl Table {
         Some(self.counts[entry.index()].pending)
     }
 
+    /// Returns whether the request is the only pending one of its warp, and another has been before.
+    pub fn is_left_alone(&self, request: &DramRequest) -> bool {
+        let count = self.entry(request).map(|entry| self.counts[entry.index()]);
+        count.is_some_and(|count| count.pending == 1 && count.started)
+    }
+
     /// Returns the entry of the request's warp. The paper gives the inputs of the hash. Ours
     /// separates all warps of one load while there are no more of them than aliases.
     fn entry(&self, request: &DramRequest) -> Option<Entry> {
         let (warp, bits) = (request.warp, self.wat_bits);
-        if warp == u32::MAX || bits == 0 {
-            return (warp != u32::MAX).then_some(Entry(warp));
+        if warp == u32::MAX {
+            return None;
         }
         // Fibonacci hashing: 2^32 over the golden ratio.
-        let pc = request.pc.wrapping_mul(0x9e37_79b9) >> (u32::BITS - bits);
+        let pc = match self.identity {
+            Identity::Load => request.pc.wrapping_mul(0x9e37_79b9) >> (u32::BITS - bits),
+            Identity::Warp => 0,
+        };
         let warp = warp ^ warp >> bits;
         Some(Entry((warp ^ pc) & ((1 << bits) - 1)))
     }
@@ -129,33 +183,49 @@ pub const PENDING_BITS: u64 = 6;
 pub struct WarpTable {
     table: Shared<Table>,
     channel: usize,
+    pending: Pending,
+    /// Slot that the request in service had while it waited, by bank.
+    serving: Vec<Slot>,
     updates: u64,
     stale: u64,
 }
 
 /// The tables of a machine.
-pub struct WarpTables(Shared<Table>);
+pub struct WarpTables {
+    table: Shared<Table>,
+    pending: Pending,
+    banks: usize,
+}
 
 impl WarpTables {
-    /// Builds the tables. `reports_last`: channels will call [`WarpTable::take_last`].
-    pub fn new(context: &SchedulerContext, options: &Options, reports_last: bool) -> WarpTables {
-        let wat_bits = options.wat_bits;
-        let entries = if wat_bits == 0 { context.warps as usize } else { 1 << wat_bits };
-        WarpTables(Shared::new(Table {
+    /// Builds the tables. Channels take what is reported by [`WarpTable::take_last`].
+    pub fn new(context: &SchedulerContext, options: &Options, reports: Reports) -> WarpTables {
+        let numbering = context.warps.next_power_of_two().ilog2().max(1);
+        let wat_bits = if options.wat_bits == 0 { numbering } else { options.wat_bits };
+        let table = Shared::new(Table {
+            identity: options.identity,
             wat_bits,
             latency: options.wet_latency,
-            counts: vec![Count::default(); entries],
+            counts: vec![Count::default(); 1 << wat_bits],
             changes: VecDeque::new(),
             last: Vec::new(),
-            reports_last,
-        }))
+            reports,
+        });
+        WarpTables { table, pending: options.pending, banks: context.dram.banks as usize }
     }
 
     /// Adds a channel.
     pub fn channel(&self) -> WarpTable {
-        let last = &mut self.0.get().last;
+        let last = &mut self.table.get().last;
         last.push(Vec::new());
-        WarpTable { table: self.0.clone(), channel: last.len() - 1, updates: 0, stale: 0 }
+        WarpTable {
+            table: self.table.clone(),
+            channel: last.len() - 1,
+            pending: self.pending,
+            serving: vec![Slot(0); self.banks],
+            updates: 0,
+            stale: 0,
+        }
     }
 }
 
@@ -181,16 +251,31 @@ impl WarpTable {
         self.post(slot, queued, entry, true, queued.arrived)
     }
 
-    /// Records the scheduling of a request of this channel. Returns the cycle from which its warp's
-    /// count reflects it.
+    /// Records the first command of a request of this channel. Returns the cycle from which its
+    /// warp's count excludes it, if this command decides.
     pub fn scheduled(
         &mut self,
         slot: Slot,
         queued: &Queued,
         entry: Entry,
         now: DramCycle,
-    ) -> DramCycle {
-        self.post(slot, queued, entry, false, now)
+    ) -> Option<DramCycle> {
+        if self.pending == Pending::Served {
+            self.serving[queued.request.bank.index()] = slot;
+            return None;
+        }
+        Some(self.post(slot, queued, entry, false, now))
+    }
+
+    /// Records the last command of a request of this channel. Returns the entry of its warp and the
+    /// cycle from which its count excludes it, if this command decides.
+    pub fn served(&mut self, queued: &Queued, now: DramCycle) -> Option<(DramCycle, Entry)> {
+        if self.pending == Pending::Scheduled {
+            return None;
+        }
+        let entry = self.entry(&queued.request)?;
+        let slot = self.serving[queued.request.bank.index()];
+        Some((self.post(slot, queued, entry, false, now), entry))
     }
 
     fn post(
@@ -233,7 +318,8 @@ impl WarpTable {
     }
 
     /// Returns `wet_updates`: changes sent to the table, two per request of a warp; and
-    /// `wet_stale`: requests scheduled while the table's count of their warp was out of date.
+    /// `wet_stale`: requests that ceased to be pending while the table's count of their warp was out
+    /// of date.
     pub fn counters(&self) -> [Counter; 2] {
         [
             Counter { name: "wet_updates", value: self.updates },

@@ -3,12 +3,12 @@
 //! Three rules (Jeong et al. 2023, Section 4.1, Algorithm 1): the priority of requests to the open
 //! row, the score of the waiting rows, and the priority of banks.
 
-use super::warp_table::{Options, Table, WarpTable, WarpTables};
+use super::warp_table::{self, Entry as WarpEntry, Reports, Table, WarpTable, WarpTables};
 use super::{
     BankView, DramRequest, Event, Family, Queued, Ready, Scheduler, SchedulerContext,
     SharingFamily, Slot, Traits,
 };
-use warpmem_params::{Complexity, Counter, Entry, PolicyInfo, Shape};
+use warpmem_params::{Complexity, Counter, Entry, PolicyInfo, Shape, choice, params};
 use warpmem_sim::{DramCycle, RowId};
 
 #[cfg(test)]
@@ -25,7 +25,11 @@ pub const ENTRY: Entry<dyn Family, SchedulerContext> = Entry {
     info: INFO,
     build: |context, params| {
         let options: Options = params.read();
-        let tables = WarpTables::new(context, &options, true);
+        let reports = match options.high {
+            High::Only => Reports::All,
+            High::Left => Reports::Left,
+        };
+        let tables = WarpTables::new(context, &options.warps, reports);
         let (banks, slots) = (context.dram.banks as usize, context.slots());
         let one_queue = context.dram.write_queue == 0;
         Ok(Box::new(SharingFamily(move |_| {
@@ -34,19 +38,76 @@ pub const ENTRY: Entry<dyn Family, SchedulerContext> = Entry {
                 held: vec![Held::default(); slots],
                 in_service: vec![Priority::Low; banks],
                 one_queue,
-                picks_per_cycle: options.picks_per_cycle,
+                options: options.clone(),
                 counts: Counts::default(),
             }) as _
         })))
     },
 };
 
+choice! {
+    /// The request of a warp that has high priority.
+    #[derive(PartialEq, Eq)]
+    enum High {
+        /// The only pending one: "the last request of the corresponding warp, or the warp creates only
+        /// one off-chip request" (section 4.2).
+        Only = "only",
+        /// The one that the others have left: raised "if schedule request" (Algorithm 1, lines 5 to
+        /// 8).
+        Left = "left",
+    }
+}
+
+choice! {
+    /// The row hits that have medium priority.
+    #[derive(PartialEq, Eq)]
+    enum Medium {
+        /// "Pending requests of warp A" when one of them is scheduled (Algorithm 1, line 10).
+        Warp = "warp",
+        /// Of these, the requests to the same row.
+        Row = "row",
+        /// "If a request of the warp that has multiple pending requests in the pending queue hits the
+        /// open row" (section 4.1).
+        Hit = "hit",
+    }
+}
+
+choice! {
+    /// Pools of banks, served one after the other.
+    enum Pools {
+        /// Banks of high priority, and the others: the "higher-priority bank pool" is of "the slowest
+        /// request" (section 4.1).
+        High = "high",
+        /// Banks of high or medium priority, and the others.
+        Medium = "medium",
+        /// A pool for each priority.
+        Three = "three",
+    }
+}
+
+params! {
+    #[derive(Clone)]
+    struct Options {
+        /// request with high priority: the `only` pending one of its warp, or that one if other
+        /// requests of its warp have been scheduled before it (`left`)
+        high: High = High::Only;
+        /// row hits with medium priority: those that waited when another request of their `warp` was
+        /// scheduled in the channel, of these those to the same `row`, or every `hit` of a warp with
+        /// several pending requests
+        medium: Medium = Medium::Warp;
+        /// pools of banks, the first of which issues first: high priority and the rest (`high`), high or
+        /// medium and the rest (`medium`), or one for each of the `three` priorities
+        pools: Pools = Pools::High;
+        ..warps: warp_table::Options;
+    }
+}
+
 /// Priorities, highest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Priority {
     /// The last pending request of its warp.
     High,
-    /// A request to a row that has served another request of its warp since it was opened.
+    /// A row hit by [`Medium`].
     Medium,
     Low,
 }
@@ -58,8 +119,11 @@ struct Held {
     /// Whether it became the last of its warp since its row was last chosen: the score of a row
     /// counts these.
     scores: bool,
-    /// Whether a request of its warp has been scheduled to its row since the row was chosen.
+    /// Whether another request of its warp has been scheduled: to its row since the row was chosen
+    /// ([`Medium::Row`]), or in the channel ([`Medium::Warp`]).
     follows: bool,
+    /// Entry of its warp in the table.
+    warp: Option<WarpEntry>,
 }
 
 /// Saturation of a row's score, a counter of four bits.
@@ -80,7 +144,7 @@ struct WarpedMc {
     /// Priority at which the request in service was scheduled, by bank.
     in_service: Vec<Priority>,
     one_queue: bool,
-    picks_per_cycle: Option<u32>,
+    options: Options,
     counts: Counts,
 }
 
@@ -102,12 +166,48 @@ impl WarpedMc {
 
     /// Returns the priority of a waiting request; `hits`: its row is open.
     fn priority(&self, warps: &Table, slot: Slot, request: &DramRequest, hits: bool) -> Priority {
-        if warps.pending(request) == Some(1) {
-            Priority::High
-        } else if hits && self.held[slot.index()].follows {
-            Priority::Medium
-        } else {
-            Priority::Low
+        let pending = warps.pending(request);
+        let is_high = match self.options.high {
+            High::Only => pending == Some(1),
+            High::Left => warps.is_left_alone(request),
+        };
+        if is_high {
+            return Priority::High;
+        }
+        let is_medium = match self.options.medium {
+            Medium::Warp | Medium::Row => self.held[slot.index()].follows,
+            Medium::Hit => pending.is_some_and(|pending| pending > 1),
+        };
+        if hits && is_medium { Priority::Medium } else { Priority::Low }
+    }
+
+    /// Marks the waiting requests that follow the one in `slot`, which is being scheduled, and clears
+    /// the score of its row when that is chosen.
+    fn mark_followers(&mut self, bank: &BankView, slot: Slot) {
+        let (warp, hit) = (self.held[slot.index()].warp, bank.is_hit(slot));
+        let row = bank.queue.get(slot).request.row;
+        for (other, _) in bank.queue.requests_to(bank.bank, row) {
+            let held = &mut self.held[other.index()];
+            held.scores &= hit;
+            if self.options.medium == Medium::Row {
+                let same_warp = warp.is_some() && held.warp == warp;
+                held.follows = same_warp || (hit && held.follows);
+            }
+        }
+        if self.options.medium == Medium::Warp && warp.is_some() {
+            for (other, _) in bank.queue.iter() {
+                let held = &mut self.held[other.index()];
+                held.follows |= held.warp == warp;
+            }
+        }
+    }
+
+    /// Returns the rank of banks of this priority.
+    fn pool(&self, priority: Priority) -> u64 {
+        match self.options.pools {
+            Pools::High => u64::from(priority != Priority::High),
+            Pools::Medium => u64::from(priority == Priority::Low),
+            Pools::Three => priority as u64,
         }
     }
 
@@ -148,7 +248,7 @@ impl Scheduler for WarpedMc {
             repick_at_issue: true,
             ranks_banks: true,
             takes_events: true,
-            picks_per_cycle: self.picks_per_cycle,
+            picks_per_cycle: self.options.warps.picks_per_cycle,
             ..Traits::default()
         }
     }
@@ -163,9 +263,10 @@ impl Scheduler for WarpedMc {
     }
 
     fn rank(&self, ready: &Ready) -> u64 {
-        let Some(queued) = ready.queued else { return Priority::Low as u64 };
+        let low = self.pool(Priority::Low);
+        let Some(queued) = ready.queued else { return low };
         if queued.request.write && !self.one_queue {
-            return Priority::Low as u64;
+            return low;
         }
         let priority = match ready.slot {
             Some(slot) => {
@@ -174,31 +275,32 @@ impl Scheduler for WarpedMc {
             }
             None => self.in_service[queued.request.bank.index()],
         };
-        priority as u64
+        self.pool(priority)
     }
 
     fn on_arrival(&mut self, slot: Slot, queued: &Queued) {
-        self.held[slot.index()] = Held { order: queued.order, ..Held::default() };
-        if let Some(entry) = self.warps.entry(&queued.request) {
+        let warp = self.warps.entry(&queued.request);
+        self.held[slot.index()] = Held { order: queued.order, warp, ..Held::default() };
+        if let Some(entry) = warp {
             self.warps.arrived(slot, queued, entry);
         }
     }
 
     fn on_service(&mut self, bank: &BankView, slot: Slot) {
         let queued = bank.queue.get(slot);
-        let (row, hit) = (queued.request.row, bank.is_hit(slot));
+        let hit = bank.is_hit(slot);
         let priority = self.priority(&self.warps.at(bank.now), slot, &queued.request, hit);
         self.in_service[bank.bank.index()] = priority;
         self.count(bank, slot, priority);
-        let entry = self.warps.entry(&queued.request);
-        if let Some(entry) = entry {
+        if let Some(entry) = self.held[slot.index()].warp {
             self.warps.scheduled(slot, queued, entry, bank.now);
         }
-        for (other, queued) in bank.queue.requests_to(bank.bank, row) {
-            let same_warp = entry.is_some() && self.warps.entry(&queued.request) == entry;
-            let held = &mut self.held[other.index()];
-            held.follows = same_warp || (hit && held.follows);
-            held.scores &= hit;
+        self.mark_followers(bank, slot);
+    }
+
+    fn on_column(&mut self, queued: &Queued, last: bool, now: DramCycle) {
+        if last {
+            self.warps.served(queued, now);
         }
     }
 
@@ -208,7 +310,7 @@ impl Scheduler for WarpedMc {
 
     /// Returns the cost of Table 3 of the paper. Stored are the warp entry table, and per bank
     /// four-bit scores for the most rows that can wait and a bit for each request that can follow
-    /// another. Compared are three priorities of requests and of banks, and row scores.
+    /// another, which is the paper's priority table. Compared are three priorities of requests and of banks, and row scores.
     fn complexity(&self, shape: &Shape) -> Option<Complexity> {
         let (priority, score) = (2, 4);
         Some(Complexity {

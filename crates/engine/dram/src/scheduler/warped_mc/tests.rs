@@ -47,17 +47,104 @@ fn a_last_request_interrupts_a_warp() {
     assert_eq!(order_beside(&gddr5(), "warped-mc", &queue, &[]), [0, 6, 2, 4, 1, 3, 5]);
 }
 
-/// A refresh closes the row while 0 is served. Warp 0 then no longer precedes older requests,
-/// whether the row is opened for 4, the last of its warp, or for another.
+/// A refresh closes the row while 0 is served. With `medium=row`, warp 0 then no longer precedes older
+/// requests, whether the row is opened for 4, the last of its warp, or for another.
 #[test]
-fn reopening_a_row_resets_its_medium_priorities() {
+fn reopening_a_row_resets_the_medium_priorities_of_its_requests() {
     let mut dram = gddr5();
     (dram.timing.trefi, dram.timing.trfc) = (1000, 50);
     let late = |id, warp| (980, DramRequest { bursts: 6, ..of_warp(id, 0, 1, warp) });
     let mut queue = vec![late(0, 0), late(1, 2), late(2, 0), late(3, 2), late(5, 0)];
-    assert_eq!(order_beside(&dram, "warped-mc", &queue, &[]), [0, 1, 3, 2, 5]);
+    let order = |queue: &[_]| {
+        ["row", "warp"]
+            .map(|medium| order_beside(&dram, &format!("warped-mc(medium={medium})"), queue, &[]))
+    };
+    assert_eq!(order(&queue), [[0, 1, 3, 2, 5]; 2], "3 is the last of its warp");
     queue.push((981, late(4, 1).1));
-    assert_eq!(order_beside(&dram, "warped-mc", &queue, &[]), [0, 4, 1, 3, 2, 5]);
+    assert_eq!(order(&queue), [[0, 4, 1, 3, 2, 5], [0, 4, 2, 5, 1, 3]]);
+}
+
+/// Requests 3 and 5 of bank 1 follow 1 of bank 0, which is scheduled while 6 is served, and precede
+/// the older 2 and 4. Of warps with
+/// several pending requests, the oldest hit goes first whether it follows or not.
+#[test]
+fn medium_priority_covers_the_row_the_warp_or_every_hit() {
+    let warps = [0, 1, 2, 3];
+    let mut queue = vec![(0, of_warp(0, 1, 4, 9)), (100, of_warp(6, 1, 4, 7))];
+    queue.push((100, of_warp(1, 0, 1, 0)));
+    queue.extend([(2, 1), (3, 0), (4, 2), (5, 0)].map(|(id, warp)| (100, of_warp(id, 1, 4, warp))));
+    let of_bank_1 = |medium| {
+        let policy = format!("warped-mc(medium={medium})");
+        let mut order = order_beside(&gddr5(), &policy, &queue, &warps);
+        order.retain(|id| (2..6).contains(id));
+        order
+    };
+    assert_eq!(of_bank_1("warp"), [3, 5, 2, 4]);
+    assert_eq!(of_bank_1("row"), [2, 3, 5, 4], "5 follows 3");
+    assert_eq!(of_bank_1("hit"), [2, 3, 4, 5]);
+}
+
+/// Banks 0 and 1 have row hits of unstarted warps of one and of several pending requests, and bank 2
+/// is not open: with `medium=hit` a hit of the latter precedes an activation.
+#[test]
+fn every_hit_of_a_warp_with_siblings_has_medium_priority() {
+    let of = |policy: &str| {
+        let queue =
+            [(0, of_warp(0, 0, 4, 9)), (100, of_warp(1, 2, 1, 1)), (100, of_warp(2, 0, 4, 0))];
+        let run = run_beside(&gddr5(), policy, &queue, &[0, 1].map(|w| of_warp(999, 0, 1, w)));
+        run.counted("priority_medium")
+    };
+    assert_eq!(of("warped-mc(medium=hit)"), 1);
+    assert_eq!(of("warped-mc"), 0);
+}
+
+/// Warp 1 makes one request. By Algorithm 1, only a request that others of its warp have left is the
+/// last: 1, when 0 is scheduled.
+#[test]
+fn a_single_request_is_the_last_of_its_warp_unless_only_left_ones_are() {
+    let queue = [of_warp(0, 0, 1, 0), of_warp(1, 0, 1, 0), of_warp(2, 0, 1, 1)];
+    assert_eq!(order("warped-mc(high=only)", &queue), [2, 0, 1]);
+    let left = run(&gddr5(), "warped-mc(high=left)", &queue);
+    assert_eq!(left.order(), [0, 1, 2]);
+    let priorities = ["priority_high", "priority_medium", "priority_low"];
+    assert_eq!(priorities.map(|name| left.counted(name)), [1, 0, 2]);
+}
+
+/// Row 2 has two requests that are their warps' only ones, row 9 one; in row 3 waits what 0 has left
+/// once it has been scheduled.
+#[test]
+fn single_requests_score_unless_only_left_ones_do() {
+    let queue = [
+        of_warp(0, 1, 5, 3),
+        of_warp(6, 0, 9, 8),
+        of_warp(1, 0, 2, 1),
+        of_warp(2, 0, 2, 2),
+        of_warp(3, 0, 3, 3),
+    ];
+    let first_two = |policy: &str| {
+        let mut order = order(policy, &queue);
+        order.retain(|&id| id != 0);
+        [order[0], order[1]]
+    };
+    assert_eq!(first_two("warped-mc(high=only)"), [1, 2]);
+    assert_eq!(first_two("warped-mc(high=left)"), [6, 3]);
+}
+
+/// Request 0 of bank 1 is in service while those of bank 0 are scheduled: 2 is the last of warp 0 once
+/// 0 has been scheduled, or once it has been served.
+#[test]
+fn a_request_is_pending_until_scheduled_or_served() {
+    let long = DramRequest { bursts: 12, ..of_warp(0, 1, 4, 0) };
+    let queue =
+        [(0, of_warp(8, 0, 1, 8)), (0, long), (30, of_warp(1, 0, 1, 1)), (30, of_warp(2, 0, 1, 0))];
+    let order = |pending| {
+        let policy = format!("warped-mc(medium=row,pending={pending})");
+        let run = run_beside(&gddr5(), &policy, &queue, &[of_warp(999, 0, 1, 1)]);
+        assert_eq!(run.counted("wet_updates"), 8, "two for each request");
+        run.order()
+    };
+    assert_eq!(order("scheduled")[1..3], [2, 1]);
+    assert_eq!(order("served")[1..3], [1, 2]);
 }
 
 /// Row 2 has two requests that were their warps' only ones at arrival, row 1 one.
@@ -172,8 +259,32 @@ fn banks_of_started_warps_go_first() {
     queue.extend((0..3).map(|n| (100, of_warp(2 + n, 0, 4, 1 + n))));
     queue.extend((0..3).map(|n| (100, of_warp(5 + n, 1, 5, 0))));
     let warps = [0, 1, 2, 3];
-    assert_eq!(order_beside(&dram, "fr-fcfs", &queue, &warps), [0, 1, 2, 5, 3, 6, 4, 7]);
-    assert_eq!(order_beside(&dram, "warped-mc", &queue, &warps), [0, 1, 2, 5, 6, 7, 3, 4]);
+    let fair = [0, 1, 2, 5, 3, 6, 4, 7];
+    assert_eq!(order_beside(&dram, "fr-fcfs", &queue, &warps), fair);
+    let in_pools =
+        |pools| order_beside(&dram, &format!("warped-mc(pools={pools})"), &queue, &warps);
+    assert_eq!(in_pools("high"), fair, "medium priority shares a pool with low");
+    for pools in ["medium", "three"] {
+        assert_eq!(in_pools(pools), [0, 1, 2, 5, 6, 7, 3, 4], "{pools}");
+    }
+}
+
+/// Banks 0 and 1 have rows open at 100, with a started warp and with last requests: a pool of its own
+/// lets the latter go first.
+#[test]
+fn last_requests_precede_started_warps_only_in_another_pool() {
+    let mut dram = gddr5();
+    dram.timing.tccdl = dram.timing.tccds;
+    let mut queue = vec![(0, of_warp(0, 0, 4, 8)), (0, of_warp(1, 1, 5, 9))];
+    queue.extend((0..3).map(|n| (100, of_warp(2 + n, 0, 4, 0))));
+    queue.extend((0..3).map(|n| (102, of_warp(5 + n, 1, 5, 1 + n))));
+    let order = |pools| {
+        order_beside(&dram, &format!("warped-mc(pools={pools})"), &queue, &[0])[2..].to_vec()
+    };
+    for pools in ["high", "three"] {
+        assert_eq!(order(pools), [2, 5, 6, 7, 3, 4], "{pools}");
+    }
+    assert_eq!(order("medium"), [2, 5, 3, 6, 4, 7]);
 }
 
 /// A request in service keeps its priority at scheduling: 3 is the last of its warp, and its bursts
@@ -193,8 +304,8 @@ fn a_bank_keeps_the_priority_of_its_request_in_service() {
     assert_eq!(columns("warped-mc"), [0, 1, 3, 3, 3, 2, 2, 2]);
 }
 
-/// Warps 0 and 3 share an alias of one bit; with ten bits a warp has two aliases only for different
-/// loads.
+/// Warps 0 and 3 share an alias of one bit; with more bits a warp has two aliases only for different
+/// loads, unless the alias ignores the load.
 #[test]
 fn aliases_are_taken_for_one_warp() {
     let queue = [of_warp(0, 0, 1, 0), of_warp(1, 0, 1, 0), of_warp(2, 0, 1, 3)];
@@ -202,7 +313,9 @@ fn aliases_are_taken_for_one_warp() {
     assert_eq!(order("warped-mc(wat_bits=1)", &queue), [0, 1, 2]);
     let queue =
         [of_warp(0, 0, 1, 0), of_warp(1, 0, 1, 0), DramRequest { pc: 16, ..of_warp(2, 0, 1, 0) }];
-    assert_eq!(order("warped-mc", &queue), [0, 1, 2]);
+    assert_eq!(order("warped-mc(identity=warp)", &queue), [0, 1, 2]);
+    assert_eq!(order("warped-mc(identity=warp,wat_bits=10)", &queue), [0, 1, 2]);
+    assert_eq!(order("warped-mc", &queue), [2, 0, 1]);
     assert_eq!(order("warped-mc(wat_bits=10)", &queue), [2, 0, 1]);
 }
 
