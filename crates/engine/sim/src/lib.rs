@@ -43,7 +43,7 @@ pub use requests::{
     CacheLevel, Eviction, Insertion, Request, RequestId, RequestKind, RequestTable, Stamps,
     test_request,
 };
-pub use side_channels::{CountedMerges, Needs, WarpTypes};
+pub use side_channels::{CountedMerges, EarlyMerges, Needs, WarpTypes};
 pub use table::{Id, Table};
 pub use time::{
     Clock, ClockDomain, CoreClock, CoreCycle, Cycle, Domain, DramClock, DramCycle, L2Clock,

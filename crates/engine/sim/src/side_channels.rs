@@ -6,6 +6,8 @@ pub struct Needs {
     /// Merges into the L2's MSHRs, reported by dummy requests that travel to DRAM
     /// (`Event::Merged` of DRAM schedulers).
     pub merges: Option<CountedMerges>,
+    /// With `merges`, the report of merges before their miss has left the L2.
+    pub early_merges: EarlyMerges,
     /// With `merges`, sends the dummy request of the MSHR entry with the longest total wait first,
     /// instead of that of the entry with the most requests.
     pub oldest_merges_first: bool,
@@ -43,5 +45,20 @@ warpmem_params::choice! {
         InterCore = "inter-core",
         /// Every merged request.
         All = "all",
+    }
+}
+
+warpmem_params::choice! {
+    /// How requests that merge into an MSHR entry before its miss has left for DRAM are reported.
+    #[derive(Debug, Default, PartialEq, Eq)]
+    pub enum EarlyMerges {
+        /// By a dummy request, which precedes all misses; the controller keeps the report for the
+        /// request to come (Li 2015, Section 4.4).
+        Reported = "reported",
+        /// By a dummy request ahead of the miss, of no use to a controller without the request.
+        Lost = "lost",
+        /// By the miss itself.
+        #[default]
+        Carried = "carried",
     }
 }

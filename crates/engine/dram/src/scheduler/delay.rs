@@ -4,7 +4,7 @@ use super::shared::Shared;
 use super::{BankView, Event, Family, Queued, Scheduler, SchedulerContext, Slot, Traits};
 use crate::DramRequest;
 use warpmem_params::{Counter, Entry, PolicyInfo, choice, params};
-use warpmem_sim::{CountedMerges, DramCycle, Needs};
+use warpmem_sim::{CountedMerges, DramCycle, EarlyMerges, Needs};
 
 #[cfg(test)]
 mod tests;
@@ -44,6 +44,11 @@ params! {
         first: u64 = 0, in 0.., unit "requests";
         /// period of the delayed requests among the matching ones, which spreads them over a run
         every: u64 = 1, in 1.., unit "requests";
+        /// requests merged into an L2 MSHR that are reported and make locality: those of SMs that did
+        /// not yet wait for the data (`inter-core`), or all
+        count: CountedMerges = CountedMerges::InterCore;
+        /// as for `mshr-m`
+        early_merges: EarlyMerges = EarlyMerges::Reported;
     }
 }
 
@@ -96,7 +101,8 @@ impl Family for Delays {
 
     /// Returns the same for both kinds and for none, so that the runs differ in nothing else.
     fn needs(&self) -> Needs {
-        Needs { merges: Some(CountedMerges::InterCore), ..Needs::default() }
+        let Options { count, early_merges, .. } = self.options;
+        Needs { merges: Some(count), early_merges, ..Needs::default() }
     }
 }
 

@@ -32,7 +32,7 @@ use super::timing::TimingState;
 use crate::Dram;
 pub use shared::Shared;
 use std::cmp::Reverse;
-use warpmem_params::{Complexity, Counter, Registry, Shape};
+use warpmem_params::{Complexity, Counter, Registry, Shape, choice};
 use warpmem_sim::{BankId, DramCycle, Needs, RowId};
 
 /// All DRAM schedulers.
@@ -188,7 +188,16 @@ impl BankView<'_> {
 
     /// Returns the waiting row with the highest score; among equals that of the oldest request.
     pub fn best_row(&self, score: impl Fn(&RowView) -> u64) -> RowView {
-        let key = |row: &RowView| (score(row), Reverse(self.queue.get(row.oldest).order));
+        self.best_row_or(Tie::Oldest, score)
+    }
+
+    /// Returns the waiting row with the highest score; among equals, `tie` decides.
+    pub fn best_row_or(&self, tie: Tie, score: impl Fn(&RowView) -> u64) -> RowView {
+        let place = |row: &RowView| match tie {
+            Tie::Oldest => self.queue.get(row.oldest).order,
+            Tie::LowestRow => row.row.0.into(),
+        };
+        let key = |row: &RowView| (score(row), Reverse(place(row)));
         let best = self.queue.rows(self.bank).max_by_key(key);
         best.expect("a bank that may start a request has one")
     }
@@ -199,6 +208,16 @@ impl BankView<'_> {
         let request = &self.queue.get(slot).request;
         let kind = next_command(self.open_row(), request);
         (kind, self.timing.earliest(kind, self.bank))
+    }
+}
+
+choice! {
+    /// The row opened among those of equal score.
+    pub enum Tie {
+        /// The row of the oldest request.
+        Oldest = "oldest",
+        /// The row with the lowest number, which a scan of the rows finds first.
+        LowestRow = "lowest-row",
     }
 }
 

@@ -1,23 +1,39 @@
 //! `most-pending`: row hits first, then the row with the most waiting requests.
 
-use super::{BankView, Family, Scheduler, SchedulerContext, Slot};
-use warpmem_params::{Complexity, Entry, PolicyInfo, Shape};
+use super::{BankView, Family, Scheduler, SchedulerContext, Slot, Tie};
+use warpmem_params::{Complexity, Entry, PolicyInfo, Shape, params};
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "most-pending",
     summary: "row hits first, then the row with the most pending requests",
     source: "Rixner et al., ISCA 2000 (most pending)",
-    params: Vec::new,
+    params: Options::params,
 };
 
-pub const ENTRY: Entry<dyn Family, SchedulerContext> =
-    Entry { info: INFO, build: |_, _| Ok(Box::new(|_| Box::new(MostPending) as _)) };
+pub const ENTRY: Entry<dyn Family, SchedulerContext> = Entry {
+    info: INFO,
+    build: |_, params| {
+        let Options { tie } = params.read();
+        Ok(Box::new(move |_| Box::new(MostPending { tie }) as _))
+    },
+};
 
-struct MostPending;
+params! {
+    struct Options {
+        /// among rows with equally many pending requests, that of the `oldest` request or the
+        /// `lowest-row`
+        tie: Tie = Tie::Oldest;
+    }
+}
+
+struct MostPending {
+    tie: Tie,
+}
 
 impl Scheduler for MostPending {
     fn pick(&mut self, bank: &BankView) -> Option<Slot> {
-        bank.oldest_hit().or_else(|| Some(bank.best_row(|row| row.count.into()).oldest))
+        let most = || bank.best_row_or(self.tie, |row| row.count.into()).oldest;
+        bank.oldest_hit().or_else(|| Some(most()))
     }
 
     /// Returns the cost: the number of waiting requests to its row, stored and compared per
@@ -53,6 +69,13 @@ mod tests {
         let queue = rows(&[1, 2, 3, 3, 2]);
         assert_eq!(order("fr-fcfs", &queue), [0, 1, 4, 2, 3]);
         assert_eq!(order("most-pending", &queue), [1, 4, 2, 3, 0]);
+    }
+
+    #[test]
+    fn ties_may_go_to_the_lowest_row() {
+        let queue = rows(&[1, 3, 2, 2, 3]);
+        assert_eq!(order("most-pending", &queue), [1, 4, 2, 3, 0]);
+        assert_eq!(order("most-pending(tie=lowest-row)", &queue), [2, 3, 1, 4, 0]);
     }
 
     /// A refresh closes row 1, whose waiting request is younger than that to row 2.

@@ -3,9 +3,9 @@
 //! This file owns the controller's Merge Information Buffer, one entry per queue entry, as in Li
 //! 2015, Section 4.4. The buffer of the L2 and the dummy requests between the two belong to the L2.
 
-use super::{BankView, Event, Family, Queued, Scheduler, SchedulerContext, Slot, Traits};
+use super::{BankView, Event, Family, Queued, Scheduler, SchedulerContext, Slot, Tie, Traits};
 use warpmem_params::{Complexity, Counter, Entry, Given, PolicyError, PolicyInfo, Shape, params};
-use warpmem_sim::{CountedMerges, DramCycle, Needs, RowId};
+use warpmem_sim::{CountedMerges, DramCycle, EarlyMerges, Needs, RowId};
 
 #[cfg(test)]
 mod tests;
@@ -43,10 +43,17 @@ pub const MSHR_S_A: Entry<dyn Family, SchedulerContext> =
     Entry { info: AGE, build: |context, params| family(context, params, Score::Age) };
 
 params! {
+    #[derive(Clone, Copy)]
     struct Options {
-        /// requests merged into an L2 MSHR that count: those of SMs that did not yet wait for the
-        /// data (`inter-core`), or all
-        count: CountedMerges = CountedMerges::InterCore;
+        /// requests merged into an L2 MSHR that count: all, or those of SMs that did not yet wait for
+        /// the data (`inter-core`)
+        count: CountedMerges = CountedMerges::All;
+        /// merges before the miss has left the L2: in a dummy request ahead of it, which the controller
+        /// keeps (`reported`) or cannot use, so that the request arrives with a merge length of 1
+        /// (`lost`), or in the miss (`carried`)
+        early_merges: EarlyMerges = EarlyMerges::Reported;
+        /// among rows with equal scores, that of the `oldest` request or the `lowest-row`
+        tie: Tie = Tie::Oldest;
     }
 }
 
@@ -89,7 +96,7 @@ impl Score {
 
 struct Mshr {
     score: Score,
-    count: CountedMerges,
+    options: Options,
     slots: usize,
 }
 
@@ -98,14 +105,14 @@ fn family(
     params: &Given,
     score: Score,
 ) -> Result<Box<dyn Family>, PolicyError> {
-    let Options { count } = params.read();
-    Ok(Box::new(Mshr { score, count, slots: context.slots() }))
+    Ok(Box::new(Mshr { score, options: params.read(), slots: context.slots() }))
 }
 
 impl Family for Mshr {
     fn scheduler(&self, _: usize) -> Box<dyn Scheduler> {
         Box::new(MergeAware {
             score: self.score,
+            tie: self.options.tie,
             merged: vec![Merged::default(); self.slots],
             lengths: [0; MAX_LENGTH],
             dummies: 0,
@@ -118,7 +125,8 @@ impl Family for Mshr {
 
     fn needs(&self) -> Needs {
         Needs {
-            merges: Some(self.count),
+            merges: Some(self.options.count),
+            early_merges: self.options.early_merges,
             oldest_merges_first: self.score == Score::Age,
             ..Needs::default()
         }
@@ -157,6 +165,7 @@ impl Merged {
 
 struct MergeAware {
     score: Score,
+    tie: Tie,
     /// Merged requests, by slot.
     merged: Vec<Merged>,
     /// Scheduled requests, by merge length less one.
@@ -209,7 +218,7 @@ impl Scheduler for MergeAware {
     fn pick(&mut self, bank: &BankView) -> Option<Slot> {
         let row = match bank.open_row() {
             Some(row) if bank.hits() > 0 => row,
-            _ => bank.best_row(|row| self.row_score(bank, row.row)).row,
+            _ => bank.best_row_or(self.tie, |row| self.row_score(bank, row.row)).row,
         };
         self.first_of_row(bank, row)
     }

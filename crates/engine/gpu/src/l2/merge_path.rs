@@ -1,14 +1,14 @@
 //! The path from a slice to DRAM for DRAM schedulers that follow merges: the miss queue, and the
 //! Merge Information Buffer beside it (Li 2015, Section 4.4 and Figure 4.2).
 //!
-//! A miss carries the number of its merges. Requests that merge after it has left make their entry
-//! *valid*: it has merges to report. A dummy request reports a valid entry, ahead of the miss
-//! queue.
+//! Requests that merge into an entry make it *valid*: it has merges to report. A dummy request
+//! reports a valid entry, ahead of the miss queue. Merges before the miss has left are reported in
+//! the same way, or carried by the miss ([`EarlyMerges`]).
 //!
 //! ```text
 //!  misses, dirty data ─▶ miss queue ───────────────┐
 //!                                                  ├─▶ port to DRAM, one item a cycle
-//!  late merges ─▶ valid entries, best score first ─┘
+//!       merges ─▶ valid entries, best score first ─┘
 //! ```
 
 use crate::side::Sent;
@@ -17,7 +17,7 @@ use std::collections::VecDeque;
 use warpmem_cache::MshrEntry;
 use warpmem_machine::Machine;
 use warpmem_params::Counter;
-use warpmem_sim::{CountedMerges, DramClock, L2Cycle, Needs, RequestId, Ticks, bits};
+use warpmem_sim::{CountedMerges, DramClock, EarlyMerges, L2Cycle, Needs, RequestId, Ticks, bits};
 
 /// Limits of the merge length and of the age in a report (Li 2015, Section 4.5: 4 and 15 bits).
 const MOST_MERGES: u32 = 16;
@@ -30,9 +30,12 @@ struct Information {
     first: RequestId,
     /// Merged requests of the counted kind.
     merges: u32,
+    /// Creation time of the first request, and the sum of those of all merges.
+    first_created: u64,
+    created: u64,
     /// Number of unreported merges, and the sum of their creation times.
     unreported: u64,
-    created: u64,
+    unreported_created: u64,
     /// The first request has left for DRAM.
     sent: bool,
 }
@@ -48,11 +51,12 @@ pub(super) enum Item {
 /// The miss queue and the Merge Information Buffer of a slice, with one entry per MSHR entry.
 pub(super) struct MergePath {
     count: CountedMerges,
+    early: EarlyMerges,
     oldest_first: bool,
     capacity: usize,
     queue: VecDeque<RequestId>,
     entries: Vec<Information>,
-    /// Entries with merges after the departure of their miss, one bit each.
+    /// Entries with merges to report, one bit each.
     valid: Vec<u64>,
     counts: Counts,
 }
@@ -76,12 +80,15 @@ impl MergePath {
         let blank = Information {
             first: RequestId::NONE,
             merges: 0,
-            unreported: 0,
+            first_created: 0,
             created: 0,
+            unreported: 0,
+            unreported_created: 0,
             sent: false,
         };
         needs.merges.map(|count| MergePath {
             count,
+            early: needs.early_merges,
             oldest_first: needs.oldest_merges_first,
             capacity: (machine.l2.to_dram_queue + cache.miss_queue) as usize,
             queue: VecDeque::new(),
@@ -103,8 +110,15 @@ impl MergePath {
 
     /// Starts the record of an MSHR entry that a miss has opened.
     pub fn opened(&mut self, entry: MshrEntry, first: RequestId, created: Ticks) {
-        self.entries[entry.index()] =
-            Information { first, merges: 1, unreported: 1, created: created.0, sent: false };
+        self.entries[entry.index()] = Information {
+            first,
+            merges: 1,
+            first_created: created.0,
+            created: created.0,
+            unreported: 1,
+            unreported_created: created.0,
+            sent: false,
+        };
     }
 
     /// Records a merge into an MSHR entry. `same_sm`: another request of its SM is in the entry.
@@ -116,8 +130,9 @@ impl MergePath {
         information.merges += 1;
         information.unreported += 1;
         information.created += created.0;
+        information.unreported_created += created.0;
         self.counts.saturated += u64::from(information.merges > MOST_MERGES);
-        if information.sent {
+        if information.sent || self.early != EarlyMerges::Carried {
             self.set_valid(entry, true, cycle);
         }
     }
@@ -147,14 +162,29 @@ impl MergePath {
         Some(Item::Dummy(entry))
     }
 
-    /// Returns the report sent with the request that opened `entry`, or with a dummy request for
-    /// it.
+    /// Returns the report of a dummy request for `entry`.
     pub fn report(&mut self, entry: MshrEntry, now: Ticks, dram: DramClock) -> Sent {
         let information = &mut self.entries[entry.index()];
-        let age = information.age(now) / dram.period();
-        let merges = information.merges.min(MOST_MERGES);
-        (information.unreported, information.created, information.sent) = (0, 0, true);
-        Sent { about: information.first, merges: merges as u8, age: age.min(MOST_AGE) as u32 }
+        let (merges, age) = (information.merges, information.unreported_age(now));
+        (information.unreported, information.unreported_created) = (0, 0);
+        sent(information.first, merges, age, dram)
+    }
+
+    /// Returns the information that the controller has when the request that opened `entry` arrives:
+    /// that sent with it, or with dummy requests before it.
+    pub fn depart(&mut self, entry: MshrEntry, now: Ticks, dram: DramClock) -> Sent {
+        let early = self.early;
+        let information = &mut self.entries[entry.index()];
+        let (merges, age) = match early {
+            EarlyMerges::Lost => (1, now.0 - information.first_created),
+            // All dummy requests precede the miss.
+            EarlyMerges::Reported | EarlyMerges::Carried => {
+                (information.merges, information.age(now))
+            }
+        };
+        (information.unreported, information.unreported_created) = (0, 0);
+        information.sent = true;
+        sent(information.first, merges, age, dram)
     }
 
     /// Returns whether `id` opened `entry`.
@@ -170,7 +200,7 @@ impl MergePath {
 
     fn score(&self, entry: MshrEntry, now: Ticks) -> u64 {
         let information = &self.entries[entry.index()];
-        if self.oldest_first { information.age(now) } else { information.merges.into() }
+        if self.oldest_first { information.unreported_age(now) } else { information.merges.into() }
     }
 
     fn set_valid(&mut self, entry: MshrEntry, valid: bool, cycle: L2Cycle) {
@@ -195,10 +225,21 @@ impl MergePath {
     }
 }
 
+/// Returns a report, limited to its bits; `age` is in ticks.
+fn sent(about: RequestId, merges: u32, age: u64, dram: DramClock) -> Sent {
+    let (merges, age) = (merges.min(MOST_MERGES), (age / dram.period()).min(MOST_AGE));
+    Sent { about, merges: merges as u8, age: age as u32 }
+}
+
 impl Information {
-    /// Returns the total age of the unreported merges, ticks.
+    /// Returns the total age of the merges, ticks.
     fn age(&self, now: Ticks) -> u64 {
-        self.unreported * now.0 - self.created
+        u64::from(self.merges) * now.0 - self.created
+    }
+
+    /// Returns the total age of the unreported merges, ticks.
+    fn unreported_age(&self, now: Ticks) -> u64 {
+        self.unreported * now.0 - self.unreported_created
     }
 }
 
@@ -212,7 +253,7 @@ mod tests {
         let mut path = MergePath::new(&crate::testing::machine(&[]), &needs).unwrap();
         let entry = MshrEntry::new(63);
         path.opened(entry, RequestId(7), Ticks(0));
-        path.report(entry, Ticks(5), DramClock::new(1));
+        path.depart(entry, Ticks(5), DramClock::new(1));
         path.joined(entry, false, Ticks(10), L2Cycle::new(10));
         assert!(!path.is_idle());
         path.closed(entry, L2Cycle::new(30));

@@ -145,7 +145,7 @@ impl ToDram {
             Item::Request(id) => {
                 let entry = cache.outstanding(ctx.requests.get(id).address);
                 let sent = match entry.filter(|&entry| path.opens(entry, id)) {
-                    Some(entry) => path.report(entry, now, dram),
+                    Some(entry) => path.depart(entry, now, dram),
                     None => Sent { about: id, merges: 1, age: 0 },
                 };
                 (id, sent)

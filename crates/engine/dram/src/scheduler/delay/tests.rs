@@ -1,7 +1,7 @@
 use crate::scheduler::{SCHEDULERS, SchedulerContext};
 use crate::tests::harness::*;
 use crate::{Channel, CommandKind, Dram, DramRequest};
-use warpmem_sim::{BankId, CountedMerges, Needs};
+use warpmem_sim::{BankId, CountedMerges, EarlyMerges, Needs};
 
 /// Returns a read with `merges` waiting SMs.
 fn of(id: u32, bank: u16, row: u32, merges: u8) -> DramRequest {
@@ -195,7 +195,8 @@ fn every_delayed_request_is_served() {
 #[test]
 fn merges_of_other_sms_are_requested_in_every_mode() {
     let needs = |policy| SCHEDULERS.build(policy, &context(&gddr5())).unwrap().needs();
-    let expected = Needs { merges: Some(CountedMerges::InterCore), ..Needs::default() };
+    let (merges, early_merges) = (Some(CountedMerges::InterCore), EarlyMerges::Reported);
+    let expected = Needs { merges, early_merges, ..Needs::default() };
     for policy in ["delay", "delay(requests=0)", "delay(locality=without)"] {
         assert_eq!(needs(policy), expected);
     }

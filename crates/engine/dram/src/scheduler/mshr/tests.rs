@@ -1,7 +1,7 @@
 use crate::scheduler::SCHEDULERS;
 use crate::tests::harness::*;
 use crate::{Channel, Command, DramRequest};
-use warpmem_sim::{CountedMerges, Needs};
+use warpmem_sim::{CountedMerges, EarlyMerges, Needs};
 
 /// Returns a read with `merges` waiting requests, which have waited 20 cycles each.
 fn of(id: u32, row: u32, merges: u8) -> DramRequest {
@@ -57,6 +57,16 @@ fn among_equals_the_oldest_goes_first() {
         assert_eq!(order(policy, &requests), [1, 2, 0], "{policy}");
         let rows = [of(0, 1, 1), of(1, 2, 3), of(2, 3, 3)];
         assert_eq!(order(policy, &rows), [1, 2, 0], "{policy}");
+    }
+}
+
+#[test]
+fn ties_of_rows_may_go_to_the_lowest_row() {
+    for policy in ALL {
+        let rows = [of(0, 4, 1), of(1, 3, 3), of(2, 2, 3), of(3, 2, 1), of(4, 3, 1)];
+        assert_eq!(order(policy, &rows), [1, 4, 2, 3, 0], "{policy}");
+        let lowest = order(&format!("{policy}(tie=lowest-row)"), &rows);
+        assert_eq!(lowest, [2, 3, 1, 4, 0], "{policy}");
     }
 }
 
@@ -219,15 +229,19 @@ fn counts_use_the_merges_known_at_service() {
 #[test]
 fn merges_are_requested_from_the_machine() {
     let needs = |policy| SCHEDULERS.build(policy, &context(&gddr5())).unwrap().needs();
-    let expected = |count, oldest_merges_first| Needs {
+    let expected = |count, early_merges, oldest_merges_first| Needs {
         merges: Some(count),
+        early_merges,
         oldest_merges_first,
         ..Needs::default()
     };
-    assert_eq!(needs("mshr-m"), expected(CountedMerges::InterCore, false));
-    assert_eq!(needs("mshr-s(count=inter-core)"), expected(CountedMerges::InterCore, false));
-    assert_eq!(needs("mshr-s(count=all)"), expected(CountedMerges::All, false));
-    assert_eq!(needs("mshr-s+a(count=all)"), expected(CountedMerges::All, true));
+    let (all, inter_core) = (CountedMerges::All, CountedMerges::InterCore);
+    let reported = EarlyMerges::Reported;
+    assert_eq!(needs("mshr-m"), expected(all, reported, false));
+    assert_eq!(needs("mshr-s(count=inter-core)"), expected(inter_core, reported, false));
+    assert_eq!(needs("mshr-s(early_merges=lost)"), expected(all, EarlyMerges::Lost, false));
+    let carried = needs("mshr-s+a(early_merges=carried)");
+    assert_eq!(carried, expected(all, EarlyMerges::Carried, true));
 }
 
 /// The result is independent of the number of steps.

@@ -2,7 +2,7 @@
 
 use super::*;
 use CountedMerges::{All, InterCore};
-use warpmem_sim::CountedMerges;
+use warpmem_sim::{CountedMerges, EarlyMerges};
 
 fn needs(count: CountedMerges) -> Needs {
     Needs { merges: Some(count), ..Needs::default() }
@@ -60,6 +60,29 @@ fn a_miss_reports_the_merges_before_its_departure() {
     let sent = outcome.reports[2].0 - 1;
     assert_eq!(u64::from(outcome.reports[2].3), 3 * sent - (2 + 10 + 20));
     assert_eq!(outcome.counter("dummy_requests_sent"), 0);
+}
+
+/// The third miss waits in the queue while two requests merge with it: their dummy requests precede
+/// all misses, and the controller knows of them when it arrives, or does not.
+#[test]
+fn merges_before_the_departure_are_reported_ahead_of_the_miss() {
+    let asks =
+        [read(0, 0, 0), read(0, 1, 128), read(0, 2, 256), read(1, 10, 256), read(2, 20, 256)];
+    let reports = |early_merges| {
+        let needs = Needs { early_merges, ..needs(InterCore) };
+        let outcome = run_for(&narrow(), &needs, &asks, 0..100, 0);
+        (updates(&outcome), outcome.reports)
+    };
+    let ahead = [(0, 1, false), (256, 3, true), (128, 1, false)];
+    let (reported, rows) = reports(EarlyMerges::Reported);
+    assert_eq!(reported[..3], ahead);
+    assert_eq!(reported[3..], [(256, 3, false)]);
+    let sent = rows[3].0 - 1;
+    assert_eq!(u64::from(rows[3].3), 3 * sent - (2 + 10 + 20), "the ages of all");
+    let (lost, rows) = reports(EarlyMerges::Lost);
+    assert_eq!(lost[..3], ahead);
+    assert_eq!(lost[3..], [(256, 1, false)]);
+    assert_eq!(u64::from(rows[3].3), rows[3].0 - 1 - 2, "its own age");
 }
 
 /// Two misses are sent, the second after the channel has closed, and a third waits when others
