@@ -76,6 +76,9 @@ pub struct SmResult {
     /// Nothing issued; a ready warp finds its unit or the load/store queue busy, or the scheduler
     /// holds it back.
     pub structural_stall_cycles: u64,
+    /// Part of these: no warp is ready with another than a memory instruction, or waits for a compute
+    /// result.
+    pub load_store_block_cycles: u64,
     /// Nothing issued; some warp waits at a barrier, the others for memory.
     pub barrier_cycles: u64,
     /// Ready warps, summed over the cycles with resident warps.

@@ -20,6 +20,7 @@ count_fields!(SmResult {
     memory_block_cycles,
     dependency_stall_cycles,
     structural_stall_cycles,
+    load_store_block_cycles,
     barrier_cycles,
     ready_warp_cycles,
     ctas,

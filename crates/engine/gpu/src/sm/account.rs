@@ -11,6 +11,9 @@ pub(super) enum Idle {
     Memory,
     Dependency,
     Structural,
+    /// As `Structural`, and every warp waits for memory or at a barrier, or is ready with a memory
+    /// instruction.
+    LoadStore,
     Barrier,
 }
 
@@ -59,6 +62,7 @@ struct Counts {
     memory_block_cycles: u64,
     dependency_stall_cycles: u64,
     structural_stall_cycles: u64,
+    load_store_block_cycles: u64,
     barrier_cycles: u64,
     ready_warp_cycles: u64,
 }
@@ -135,7 +139,9 @@ impl Account {
         result.no_warp_cycles += self.counts.no_warp_cycles;
         result.memory_block_cycles += self.counts.memory_block_cycles;
         result.dependency_stall_cycles += self.counts.dependency_stall_cycles;
-        result.structural_stall_cycles += self.counts.structural_stall_cycles;
+        let load_store = self.counts.load_store_block_cycles;
+        result.structural_stall_cycles += self.counts.structural_stall_cycles + load_store;
+        result.load_store_block_cycles += load_store;
         result.barrier_cycles += self.counts.barrier_cycles;
         result.ready_warp_cycles += self.counts.ready_warp_cycles;
     }
@@ -148,6 +154,7 @@ impl Counts {
             Idle::Memory => &mut self.memory_block_cycles,
             Idle::Dependency => &mut self.dependency_stall_cycles,
             Idle::Structural => &mut self.structural_stall_cycles,
+            Idle::LoadStore => &mut self.load_store_block_cycles,
             Idle::Barrier => &mut self.barrier_cycles,
         }
     }

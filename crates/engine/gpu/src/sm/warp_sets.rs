@@ -191,10 +191,12 @@ impl WarpSets {
     /// Returns the reason for which nothing issues, ignoring paused warps.
     pub fn idle_reason(&self, paused: u64) -> Idle {
         let present = self.present & !paused;
+        let ready = self.ready & present;
         if present == 0 {
             Idle::NoWarp
-        } else if self.ready & present != 0 {
-            Idle::Structural
+        } else if ready != 0 {
+            let blocked = self.waiting_for_memory | self.at_barrier | self.of_class(MEMORY) & ready;
+            if present & !blocked == 0 { Idle::LoadStore } else { Idle::Structural }
         } else if present & !(self.waiting_for_memory | self.at_barrier) != 0 {
             Idle::Dependency
         } else if self.at_barrier & present != 0 {

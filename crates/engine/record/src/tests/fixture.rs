@@ -221,6 +221,7 @@ fn sm(n: u64) -> SmResult {
         memory_block_cycles: 200,
         dependency_stall_cycles: 40,
         structural_stall_cycles: 50,
+        load_store_block_cycles: 20,
         barrier_cycles: 310 - 100 * n,
         ready_warp_cycles: 850 * n,
         ctas: 2 + n,

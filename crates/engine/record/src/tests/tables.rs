@@ -129,6 +129,7 @@ fn cycles_without_issue_are_means_per_sm() {
         ("memory_block_cycles", 200.0),
         ("dependency_stall_cycles", 40.0),
         ("structural_stall_cycles", 50.0),
+        ("load_store_block_cycles", 20.0),
         ("barrier_cycles", 160.0),
         ("inactive_cycles", 600.0),
         // 3 x 850 ready warps over (900 - 100) + (900 - 200) cycles with resident warps.

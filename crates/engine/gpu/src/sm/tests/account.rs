@@ -44,6 +44,7 @@ fn waiting_for_a_result_is_a_dependency_stall() {
 fn waiting_for_a_unit_is_a_structural_stall() {
     let outcome = run(&simple(&[]), vec![vec![compute(Fp64, &[]), compute(Fp64, &[])]]);
     assert_eq!(account(&outcome), [2, 1, 0, DOUBLE - 1, 4, 0]);
+    assert_eq!(outcome.result.load_store_block_cycles, 0);
 }
 
 #[test]
@@ -61,6 +62,19 @@ fn waiting_for_a_full_load_queue_is_a_structural_stall() {
     // cycle later.
     assert_eq!(outcome.offsets_of(0), [0, 1, 2, 16 + 1]);
     assert_eq!(account(&outcome)[4], 16 + 1 - 3);
+    assert_eq!(outcome.result.load_store_block_cycles, 16 + 1 - 3);
+}
+
+/// The second warp waits for a compute result for the first of the cycles in which the first waits
+/// for the load/store queue.
+#[test]
+fn a_full_load_queue_blocks_the_sm_unless_a_warp_computes() {
+    let loads = vec![load(&lines(32)); 4];
+    let computes = vec![compute(Integer, &[]), compute(Integer, &[1])];
+    let outcome = run(&simple(&["sm.lsu_queue=2"]), vec![loads, computes]);
+    let result = &outcome.result;
+    let blocked = result.load_store_block_cycles;
+    assert!((1..result.structural_stall_cycles).contains(&blocked), "{blocked}");
 }
 
 #[test]
