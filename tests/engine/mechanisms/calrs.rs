@@ -37,6 +37,26 @@ fn few_warps_of_sixteen_lines_delay_the_others_less() {
     assert!((10.0..20.0).contains(&calrs) && (10.0..20.0).contains(&ideal), "{calrs} {ideal}");
 }
 
+/// Rotation to the next subqueue keeps most of the order, by all three readings of its time; towards
+/// the previous one, or with the classes of Algorithm 1, the requests of one line lose their lead.
+#[test]
+fn readings_of_the_rotation_decide_the_gain() {
+    if is_left_out() {
+        return;
+    }
+    let mixture = mixture("--heavy 0.18").with(&["l2.queue=1280"]);
+    for (reading, expected) in [
+        ("calrs(emptied=highest-served)", 4.0..12.0),
+        ("calrs(emptied=served)", 10.0..20.0),
+        ("calrs(rotate=previous)", -2.0..4.0),
+        ("calrs(classes=algorithm-1)", 0.0..7.0),
+        ("calrs-ideal(rotation=highest)", 10.0..20.0),
+    ] {
+        let [gain] = mixture.gains("l2_queue", "fifo", [reading]);
+        assert!(expected.contains(&gain), "{reading}: {gain}");
+    }
+}
+
 /// A fifth of the preset's queue is 25 entries: while the subqueue of the least critical requests
 /// is full, the block signal stalls critical ones too (section 4.2). The stalls cancel the gain of
 /// the order: -6 to +5 % with other random addresses.

@@ -36,6 +36,21 @@ fn light_warps_beside_three_times_as_many_heavy_ones_gain() {
     }
 }
 
+/// A light warp makes one request: if only requests that others of their warp have left are its last,
+/// as Algorithm 1 can be read, it has no priority. Medium priority matters little.
+#[test]
+fn light_warps_gain_only_if_their_single_requests_are_last() {
+    if is_left_out() {
+        return;
+    }
+    let mix = Mechanism::generated("role-mix", "--heavy 0.75", "warpedmc2023")
+        .with(&["dram.read_queue=256"]);
+    let readings = ["warped-mc(high=left)", "warped-mc(medium=row)", "warped-mc(medium=hit)"];
+    let [left, row, hit] = mix.gains(SCHEDULER, "fr-fcfs", readings);
+    assert!((-3.0..2.0).contains(&left), "{left}");
+    assert!((25.0..40.0).contains(&row) && (25.0..40.0).contains(&hit), "{row} {hit}");
+}
+
 #[test]
 fn a_quarter_of_heavy_warps_gains_less() {
     if is_left_out() {

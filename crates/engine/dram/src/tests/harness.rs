@@ -27,7 +27,10 @@ const VARIANTS: &[&str] = &[
     "fr-fcfs(banks=stepping,picks_per_cycle=1)",
     "sms(p=0,bank_fifo=2,bypass=2)",
     "div-first(wat_bits=3,wet_latency=25)",
+    "div-first(urgent=last,pending=served,identity=warp)",
     "warped-mc(wat_bits=3,wet_latency=25,picks_per_cycle=1)",
+    "warped-mc(high=left,medium=row,pools=three,pending=served,wet_latency=5)",
+    "warped-mc(medium=hit,pools=medium,identity=warp)",
     "core-criticality(threshold=dynamic,interval=100)",
     "wg-w(depth=2,write_margin=90)",
     "par-bs(marking_cap=1)",
@@ -36,6 +39,8 @@ const VARIANTS: &[&str] = &[
     "tcm(quantum=300,shuffle_interval=40,shuffle=random)",
     "stfm(alpha=1,interval=500)",
     "delay(requests=100,cycles=60,first=20)",
+    "mshr-s(tie=lowest-row)",
+    "most-pending(tie=lowest-row)",
 ];
 
 /// Returns the directory of the machines' presets.

@@ -146,7 +146,7 @@ pub(crate) const SM_CYCLES: [CyclePart; 7] = [
 /// The part of the structural stalls that may count as memory stalls, too.
 pub(crate) const LOAD_STORE_BLOCKS: CyclePart = (
     "load_store_block_cycles",
-    "Part of structural_stall_cycles: each warp waits for memory or at a barrier, or has a memory instruction that is not taken. The load/store      queue is full, or the warp scheduler holds the warp back. With memory_block_cycles, the wider reading of [OWL].",
+    "Part of structural_stall_cycles: each warp waits for memory or at a barrier, or has a memory instruction that is not taken. The load/store queue is full, or the warp scheduler holds the warp back. With memory_block_cycles, the wider reading of [OWL].",
     |sm| sm.load_store_block_cycles,
 );
 
