@@ -196,8 +196,7 @@ impl Judged {
     fn of(paper: &Paper, place: &Place<'_>, traces: &[NamedTrace]) -> anyhow::Result<Judged> {
         let planned = place.run(paper, traces)?;
         let study = open(paper, &Results::open(place.directory)?, &planned)?;
-        let is_left_out =
-            |trace: &&NamedTrace| !study.workloads().iter().any(|known| *known == trace.name);
+        let is_left_out = |trace: &&NamedTrace| !study.workloads().contains(&trace.name);
         let left_out = traces.iter().filter(is_left_out).map(|trace| trace.name.clone()).collect();
         let findings = findings(paper, &study)?;
         let of_workloads = by_workload(paper, &study)?;
