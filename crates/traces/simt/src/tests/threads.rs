@@ -23,12 +23,18 @@ fn leaves(
 }
 
 fn same_for_all_threads(code: &str, grid: u32, block: u32) -> Result<Counts, String> {
-    same_within(1_000_000, code, grid, block)
+    same_within(100_000, &[2, 3, 8], code, grid, block)
 }
 
-fn same_within(instructions: u64, code: &str, grid: u32, block: u32) -> Result<Counts, String> {
+fn same_within(
+    instructions: u64,
+    threads: &[usize],
+    code: &str,
+    grid: u32,
+    block: u32,
+) -> Result<Counts, String> {
     let alone = leaves(code, grid, block, Limits { instructions, ..Limits::default() });
-    for threads in [2, 3, 8] {
+    for &threads in threads {
         let together =
             leaves(code, grid, block, Limits { instructions, threads, ..Limits::default() });
         assert!(
@@ -84,7 +90,7 @@ fn the_limit_stops_at_the_same_instruction() {
         "mov.u32 %r1, %ctaid.x;\nsetp.ne.u32 %p1, %r1, 50;\nL:\n@%p1 bra END;\nbra L;\nEND:\n";
     let error = same_for_all_threads(spin, 100, 32).unwrap_err();
     assert!(
-        error.contains("1000000 warp instructions, the limit; CTA (50, 0, 0) warp 0"),
+        error.contains("100000 warp instructions, the limit; CTA (50, 0, 0) warp 0"),
         "{error}"
     );
 }
@@ -96,7 +102,7 @@ fn a_cta_may_wait_for_an_earlier_write() {
         "{GLOBAL_INDEX}st.global.u64 [%rd12], 1;\nsetp.eq.u32 %p1, %r1, 0;\n@%p1 bra END;\n\
          L:\nld.global.u64 %rd13, [%rd12+-256];\nsetp.eq.u64 %p2, %rd13, 0;\n@%p2 bra L;\nEND:\n"
     );
-    same_within(u64::MAX, &code, 4, 32).unwrap();
+    same_within(u64::MAX, &[2], &code, 4, 32).unwrap();
 }
 
 #[test]
@@ -109,7 +115,7 @@ fn atomics_keep_their_order() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(24))]
+    #![proptest_config(ProptestConfig::with_cases(warpmem_testing::cases(8)))]
 
     /// Every CTA reads some elements of an array and writes others.
     #[test]

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::ops::ControlFlow;
 use std::path::Path;
+use std::sync::LazyLock;
 
 use warpmem_trace::{Kind, Trace, TraceSummary};
 
@@ -49,7 +50,7 @@ fn small(generator: &Generator) -> Given {
     generator.parameters().filter_map(cut).collect()
 }
 
-/// Returns a generator's small arguments with every value of every choice, one at a time.
+/// Returns a generator's small arguments, alone and with every value of every choice, one at a time.
 pub(super) fn variants(generator: &Generator) -> Vec<Given> {
     let mut all = vec![small(generator)];
     for parameter in generator.parameters().filter(|p| p.name() != FILE_FORMAT) {
@@ -62,90 +63,119 @@ pub(super) fn variants(generator: &Generator) -> Vec<Given> {
     all
 }
 
+/// Returns the [variants] that differ: the small arguments, and with every value that is no default.
+pub(super) fn distinct_variants(generator: &Generator) -> Vec<Given> {
+    let mut all = variants(generator);
+    let small = all[0].clone();
+    let defaults: Given =
+        generator.parameters().map(|p| (p.name().to_owned(), p.default())).collect();
+    let is_set = |(name, value): (&String, &String)| {
+        small.get(name) != Some(value) && defaults[name] != *value
+    };
+    all.retain(|given| *given == small || given.iter().any(is_set));
+    all
+}
+
 fn make(name: &str, given: &Given, seed: u64, output: &Path) -> TraceSummary {
     let mut progress = |_: &Progress| ControlFlow::Continue(());
     generate(name, given, seed, output, &mut progress).unwrap()
 }
 
+/// A small trace of a variant, made with seed 1.
+struct Made {
+    generator: &'static Generator,
+    given: Given,
+    summary: TraceSummary,
+    bytes: Vec<u8>,
+}
+
+impl Made {
+    fn trace(&self) -> Trace {
+        Trace::from_bytes("t.wmt", self.bytes.clone()).unwrap()
+    }
+}
+
+/// Every distinct variant of every generator; the first of each generator is the small one.
+static MADE: LazyLock<Vec<Made>> = LazyLock::new(|| {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("t.wmt");
+    let of =
+        |generator| distinct_variants(generator).into_iter().map(move |given| (generator, given));
+    let all = generators().iter().flat_map(of);
+    let made = all.map(|(generator, given)| {
+        let summary = make(generator.name, &given, 1, &path);
+        Made { generator, given, summary, bytes: std::fs::read(&path).unwrap() }
+    });
+    made.collect()
+});
+
+/// Returns the small trace of each generator.
+fn small_traces() -> impl Iterator<Item = &'static Made> {
+    MADE.chunk_by(|one, next| one.generator.name == next.generator.name).map(|made| &made[0])
+}
+
 #[test]
 fn every_variant_reads_back_as_it_was_counted() {
-    let directory = tempfile::tempdir().unwrap();
-    for generator in generators() {
-        for given in variants(generator) {
-            let path = directory.path().join("t.wmt");
-            let summary = make(generator.name, &given, 1, &path);
-            let trace = Trace::open(&path).unwrap();
-            let (mut records, mut warp_instructions, mut thread_instructions) = (0, 0, 0);
-            visit_records(&trace, |_, _, instruction, record| {
-                records += 1;
-                warp_instructions += instruction.compute.len() as u64;
-                thread_instructions +=
-                    record.compute_lanes.iter().copied().map(u64::from).sum::<u64>();
-                if instruction.kind != Kind::End {
-                    warp_instructions += 1;
-                    thread_instructions += u64::from(record.mask.count_ones());
-                }
-            });
-            let counted = (records, warp_instructions, thread_instructions);
-            let said = (summary.records, summary.warp_instructions, summary.thread_instructions);
-            assert_eq!(counted, said, "{} {given:?}", generator.name);
-            assert!(records > 0);
-        }
+    for made in MADE.iter() {
+        let (mut records, mut warp_instructions, mut thread_instructions) = (0, 0, 0);
+        visit_records(&made.trace(), |_, _, instruction, record| {
+            records += 1;
+            warp_instructions += instruction.compute.len() as u64;
+            thread_instructions += record.compute_lanes.iter().copied().map(u64::from).sum::<u64>();
+            if instruction.kind != Kind::End {
+                warp_instructions += 1;
+                thread_instructions += u64::from(record.mask.count_ones());
+            }
+        });
+        let counted = (records, warp_instructions, thread_instructions);
+        let said = &made.summary;
+        let said = (said.records, said.warp_instructions, said.thread_instructions);
+        assert_eq!(counted, said, "{} {:?}", made.generator.name, made.given);
+        assert!(records > 0);
     }
 }
 
 /// A path that skips an operation would shift the program counters after it.
 #[test]
 fn a_program_counter_always_has_the_same_operation() {
-    let directory = tempfile::tempdir().unwrap();
-    for generator in generators() {
-        for given in variants(generator) {
-            let path = directory.path().join("t.wmt");
-            make(generator.name, &given, 1, &path);
-            let trace = Trace::open(&path).unwrap();
-            let mut meaning = HashMap::new();
-            visit_records(&trace, |kernel, _, i, _| {
-                let name = &trace.kernels()[kernel].info.name;
-                let does = (i.kind, i.space, i.width);
-                let first = *meaning.entry((name, i.pc)).or_insert(does);
-                assert_eq!(first, does, "{} {name} pc {:#x}", generator.name, i.pc);
-            });
-        }
+    for made in MADE.iter() {
+        let trace = made.trace();
+        let mut meaning = HashMap::new();
+        visit_records(&trace, |kernel, _, i, _| {
+            let name = &trace.kernels()[kernel].info.name;
+            let does = (i.kind, i.space, i.width);
+            let first = *meaning.entry((name, i.pc)).or_insert(does);
+            assert_eq!(first, does, "{} {name} pc {:#x}", made.generator.name, i.pc);
+        });
     }
 }
 
 #[test]
 fn every_thread_exits_once() {
-    let directory = tempfile::tempdir().unwrap();
-    for generator in generators() {
-        for given in variants(generator) {
-            let path = directory.path().join("t.wmt");
-            make(generator.name, &given, 1, &path);
-            let trace = Trace::open(&path).unwrap();
-            let mut exited = HashMap::new();
-            visit_records(&trace, |kernel, warp, instruction, record| {
-                if instruction.kind == Kind::Exit {
-                    let lanes = exited.entry((kernel, warp)).or_insert(0);
-                    assert_eq!(*lanes & record.mask, 0, "{}", generator.name);
-                    *lanes |= record.mask;
-                }
-            });
-            let threads: u64 =
-                trace.kernels().iter().map(|k| u64::from(k.ctas) * k.info.threads_per_cta()).sum();
-            let all: u64 = exited.values().map(|lanes| u64::from(lanes.count_ones())).sum();
-            assert_eq!(all, threads, "{}", generator.name);
-        }
+    for made in MADE.iter() {
+        let (name, trace) = (made.generator.name, made.trace());
+        let mut exited = HashMap::new();
+        visit_records(&trace, |kernel, warp, instruction, record| {
+            if instruction.kind == Kind::Exit {
+                let lanes = exited.entry((kernel, warp)).or_insert(0);
+                assert_eq!(*lanes & record.mask, 0, "{name}");
+                *lanes |= record.mask;
+            }
+        });
+        let threads: u64 =
+            trace.kernels().iter().map(|k| u64::from(k.ctas) * k.info.threads_per_cta()).sum();
+        let all: u64 = exited.values().map(|lanes| u64::from(lanes.count_ones())).sum();
+        assert_eq!(all, threads, "{name}");
     }
 }
 
 #[test]
 fn the_same_arguments_give_the_same_bytes() {
     let directory = tempfile::tempdir().unwrap();
-    let (a, b) = (directory.path().join("a.wmt"), directory.path().join("b.wmt"));
-    for generator in generators() {
-        make(generator.name, &small(generator), 7, &a);
-        make(generator.name, &small(generator), 7, &b);
-        assert_eq!(std::fs::read(&a).unwrap(), std::fs::read(&b).unwrap(), "{}", generator.name);
+    let path = directory.path().join("t.wmt");
+    for made in small_traces() {
+        make(made.generator.name, &made.given, 1, &path);
+        assert!(std::fs::read(&path).unwrap() == made.bytes, "{}", made.generator.name);
     }
 }
 
@@ -176,10 +206,9 @@ fn the_seed_changes_traces_with_data_dependent_addresses() {
     ];
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("t.wmt");
-    for generator in generators() {
-        let hashes =
-            [1, 2].map(|seed| make(generator.name, &small(generator), seed, &path).content_hash);
-        let differs = hashes[0] != hashes[1];
+    for Made { generator, given, summary, .. } in small_traces() {
+        let other = make(generator.name, given, 2, &path);
+        let differs = other.content_hash != summary.content_hash;
         assert_eq!(differs, !regular.contains(&generator.name), "{}", generator.name);
     }
 }

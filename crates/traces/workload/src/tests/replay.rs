@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use warpmem_trace::{KernelInfo, Kind, Record, Space, Trace, WARP_SIZE};
 
-use super::registry::{Given, variants};
+use super::registry::{Given, distinct_variants};
 use crate::input::Random;
 use crate::kernels::testing;
 use crate::parameters::Arguments;
@@ -230,7 +230,7 @@ fn word(image: &mut Image, address: u64, width: usize) -> Result<&mut [u8], Stri
 #[test]
 fn every_trace_replays_to_the_final_memory() {
     for generator in generators() {
-        for given in variants(generator) {
+        for given in distinct_variants(generator) {
             let run = run(generator, &given);
             assert!(run.events.iter().any(|event| matches!(event, Event::Access(_))));
             if let Err(error) = Replay::check(&run) {

@@ -3,7 +3,7 @@
 use super::*;
 use crate::testing::machine;
 use proptest::prelude::*;
-use warpmem_testing::{Step, barrier, compute, exit, fence, memory};
+use warpmem_testing::{Step, barrier, cases, compute, exit, fence, memory};
 use warpmem_trace::OpClass::{Fp64, Integer};
 use warpmem_trace::{CacheOp, Kind, Space};
 
@@ -128,7 +128,7 @@ fn sum_of_fails(mut result: SmResult) -> SmResult {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, max_shrink_iters: 300, ..ProptestConfig::with_cases(300) })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, max_shrink_iters: 300, ..ProptestConfig::with_cases(cases(75)) })]
 
     #[test]
     fn stepping_in_every_cycle_changes_nothing(

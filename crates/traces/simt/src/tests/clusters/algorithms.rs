@@ -105,7 +105,7 @@ fn check(words: &[u64], grid: [u32; 3], cluster: [u32; 3]) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(12))]
+    #![proptest_config(ProptestConfig::with_cases(warpmem_testing::cases(4)))]
 
     #[test]
     fn algorithms_match_the_host(

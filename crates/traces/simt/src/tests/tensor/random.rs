@@ -112,7 +112,7 @@ fn moved(tensor: &Tensor, values: &[u8], coordinates: &[i32]) -> Vec<u8> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(192))]
+    #![proptest_config(ProptestConfig::with_cases(warpmem_testing::cases(48)))]
 
     #[test]
     fn copies_match_an_element_wise_copy((tensor, coordinates) in tensors(), seed: u8) {
