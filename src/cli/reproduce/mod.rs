@@ -8,13 +8,13 @@ mod runs;
 use self::runs::Place;
 use super::interrupt::Interrupt;
 use super::output::{note, print, width};
-use crate::cli::files::{InputFile, OutputResults};
+use crate::cli::files::{InputFile, OutputFile, OutputResults};
 use crate::study::reproduce::{self, Factorial, Paper, Survey, find, names};
 use crate::study::traces::NamedTrace;
 use anyhow::Context;
 use clap::{ValueEnum, ValueHint};
 use std::num::NonZeroUsize;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::thread::available_parallelism;
 use warpmem_analysis::polars::prelude::DataFrame;
 use warpmem_analysis::{Results, table_to_csv, table_to_json, table_to_string};
@@ -67,7 +67,7 @@ pub struct Args {
     /// Page in Markdown whose generated parts `all` renews: `results`, one for each paper, and
     /// `map NAME` and `combined` without --quick
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    page: Option<PathBuf>,
+    page: Option<OutputFile>,
     /// Directory for the tables, figures and a report, resumed if it exists; by default a temporary
     /// one
     #[arg(short, long, value_name = "DIR", value_hint = ValueHint::DirPath)]
