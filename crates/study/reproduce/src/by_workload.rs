@@ -1,10 +1,10 @@
 //! Claims evaluated per workload: a mean may agree where most workloads do not, and vice versa.
 
 use crate::error::{Error, Result};
+use crate::line::with_noise;
 use crate::noise::Measured;
 use crate::samples::Samples;
 use crate::study::Study;
-use crate::table::with_noise;
 use crate::verdict::{Verdict, verdict};
 use warpmem_analysis::polars::df;
 use warpmem_analysis::polars::prelude::{Column, DataFrame};

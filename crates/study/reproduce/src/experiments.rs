@@ -1,7 +1,7 @@
 //! Outcomes by experiment: claims on the same experiment count once.
 
 use crate::claims::{Answer, Finding};
-use crate::table::Line;
+use crate::line::Line;
 use crate::verdict::{LEGEND, Verdict};
 use warpmem_study::reproduce::Ours;
 

@@ -9,6 +9,8 @@
 //!   ▲
 //! claims, by_workload   each published number next to ours ─▶ samples, noise, parts, verdict
 //!   ▲
+//! line     a result as text
+//!   ▲
 //! experiments   the outcomes, each experiment counted once
 //!   ▲
 //! figures, table, report, page   charts, tables and the page
@@ -29,6 +31,7 @@ mod experiments;
 mod expressions;
 mod factorial;
 mod figures;
+mod line;
 mod map;
 mod noise;
 mod page;
@@ -52,6 +55,7 @@ pub use error::{Error, Result};
 pub use experiments::{experiments, headline, summary};
 pub use factorial::Effects;
 pub use figures::draw;
+pub use line::{HEADINGS, Line, NOTE};
 pub use map::{MapResults, Mapped, Placed, mapped, placed, write_map};
 pub use noise::Measured;
 pub use page::{date, renewed};
@@ -60,5 +64,5 @@ pub use report::{FILE, Reproduced, part, write};
 pub use runs::{factorial_plan, plan};
 pub use study::{Planned, Study, Value, mean};
 pub use survey::{Change, changes, survey_frame, survey_shown, write_survey};
-pub use table::{HEADINGS, Line, NOTE, frame, legend, overview, robustness, shown, tabled};
+pub use table::{frame, legend, overview, robustness, shown, tabled};
 pub use verdict::{LEGEND, Verdict, accepted, verdict};

@@ -7,11 +7,11 @@
 
 use crate::claims::number;
 use crate::error::{Error, Result};
+use crate::line::signed;
 use crate::noise::Measured;
 use crate::report;
 use crate::samples::Samples;
 use crate::study::Study;
-use crate::table::signed;
 use std::collections::HashMap;
 use std::path::Path;
 use warpmem_analysis::polars::df;

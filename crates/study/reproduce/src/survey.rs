@@ -1,11 +1,11 @@
 //! Surveys: the effect of every policy, by class of workloads.
 
 use crate::error::Result;
+use crate::line::signed;
 use crate::noise::Measured;
 use crate::report;
 use crate::samples::Samples;
 use crate::study::Study;
-use crate::table::signed;
 use std::collections::BTreeMap;
 use std::path::Path;
 use warpmem_analysis::polars::df;

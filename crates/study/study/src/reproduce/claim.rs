@@ -268,6 +268,11 @@ pub enum Counted {
 }
 
 impl Claim {
+    /// Returns whether the claim is about a variation of an experiment that no paper publishes.
+    pub fn is_ablation(&self) -> bool {
+        self.results.is_empty()
+    }
+
     /// Returns a claim for each of the programs in `each`, as parts of one experiment; the claim
     /// itself without them.
     pub(super) fn expanded(self) -> Vec<Claim> {

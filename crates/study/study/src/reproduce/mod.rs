@@ -6,6 +6,7 @@
 mod captured;
 mod claim;
 mod configuration;
+mod coverage;
 mod figure;
 mod map;
 mod mapped;
@@ -25,11 +26,12 @@ pub use claim::{
     Best, Bits, Claim, Counted, Direction, Each, Mean, MeanError, Ours, Runs, Shown, Streamed,
 };
 pub use configuration::{Configuration, ConfigurationError, Setting};
+pub use coverage::Coverage;
 pub use figure::{Drawn, Figure, Line, Lines, LoadTimes, Many, Metrics, Scatter};
 pub use map::{Axis, Map, Place};
 pub use paper::{Classified, Factor, Factorial, Paper, PaperError, Workloads};
 pub use program::{Input, NamedProgram, Program, Size, library};
-pub use published::{Coverage, Published, published};
+pub use published::{Published, published};
 pub use survey::{Survey, Surveyed};
 
 /// All descriptions by name.

@@ -1,7 +1,6 @@
 //! The results that the papers publish, transcribed from their texts independently of the claims,
 //! so that a test can count how many of them are judged.
 
-use super::{Claim, Paper};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
@@ -50,16 +49,6 @@ struct List {
     result: Vec<Published>,
 }
 
-/// Number of published results, by treatment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Coverage {
-    pub results: usize,
-    /// Results to which a claim refers, and repetitions of these.
-    pub judged: usize,
-    /// Results with a reason for not judging them.
-    pub unjudged: usize,
-}
-
 /// Returns the results that a paper publishes; none for a description without a list.
 ///
 /// # Panics
@@ -71,31 +60,10 @@ pub fn published(name: &str) -> Vec<Published> {
     list.result
 }
 
-impl Paper {
-    /// Counts the published results that claims refer to; none for a paper without a list.
-    pub fn coverage(&self) -> Option<Coverage> {
-        let all = published(&self.name);
-        let is_claimed = |id: &String| self.claims.iter().any(|claim| claim.results.contains(id));
-        let is_judged = |one: &&Published| is_claimed(one.repeats.as_ref().unwrap_or(&one.id));
-        (!all.is_empty()).then(|| Coverage {
-            results: all.len(),
-            judged: all.iter().filter(is_judged).count(),
-            unjudged: all.iter().filter(|one| one.unjudged.is_some()).count(),
-        })
-    }
-}
-
-impl Claim {
-    /// Returns whether the claim is about a variation of an experiment that no paper publishes.
-    pub fn is_ablation(&self) -> bool {
-        self.results.is_empty()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::reproduce::{Direction, find};
+    use crate::reproduce::{Claim, Coverage, Direction, Paper, find};
     use std::path::Path;
     use warpmem_testing::documents::{assert_parts, table};
 
