@@ -11,7 +11,7 @@ const LAYERS: &[(&str, &str, &[&str])] = &[
     ("base", "support", &[]),
     ("base", "unified", &[]),
     ("", "trace-format", &[]),
-    ("base", "testing", &["trace-format"]),
+    ("base", "testing", &["support", "trace-format"]),
     ("engine", "sim", &["params"]),
     ("engine", "cache", &["params", "sim"]),
     ("engine", "dram", &["params", "sim", "support"]),

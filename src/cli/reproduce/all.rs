@@ -6,14 +6,15 @@ use crate::cli::output::note;
 use crate::study::reproduce::{self, Paper, find, names};
 use crate::study::sweep::Case;
 use anyhow::Context;
+use chrono::{DateTime, Utc};
 use std::fs;
 use std::path::Path;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::SystemTime;
 use warpmem_analysis::polars::prelude::DataFrame;
 use warpmem_analysis::{Results, table_to_csv, table_to_json};
 use warpmem_report::Table;
 use warpmem_report::markdown::rows;
-use warpmem_reproduce::{Effects, date, headline, overview, part, plan, renewed};
+use warpmem_reproduce::{Effects, headline, overview, part, plan, renewed};
 use warpmem_support::files::staged;
 use warpmem_support::text::{aligned, counted};
 
@@ -39,8 +40,6 @@ const TOPOLOGY: f64 = 2.5;
 const MAP_SECONDS: f64 = 100.0;
 /// CPU seconds of the combinations of policies.
 const COMBINED_SECONDS: f64 = 400.0;
-
-const SECONDS_PER_DAY: u64 = 86_400;
 
 /// Reproduces every paper, and renews the page; returns the text to print.
 ///
@@ -108,8 +107,8 @@ fn map_name(paper: &Paper) -> String {
     format!("map {}", paper.name)
 }
 
-/// Returns the papers with claims, in the size of the options. A quick run has as many workloads of
-/// each as fit its share of the time, spread over the quick ones.
+/// Returns the papers with claims, in the size of the options. In a quick run, each keeps the
+/// workloads that fit its share of the time, spread over the quick ones.
 fn papers(args: &Args) -> anyhow::Result<Vec<Paper>> {
     let all = names().map(find).collect::<Result<Vec<_>, _>>()?;
     let is_paper = |paper: &Paper| paper.survey.is_none() && paper.factorial.is_none();
@@ -176,7 +175,7 @@ fn read(path: &Path) -> anyhow::Result<String> {
 
 /// Formats the date and the kind of the runs, and the outcomes of every paper.
 fn of_all(args: &Args, overview: &DataFrame) -> anyhow::Result<String> {
-    let seconds = SystemTime::now().duration_since(UNIX_EPOCH)?.as_secs();
+    let today = DateTime::<Utc>::from(SystemTime::now()).format("%-d %B %Y");
     let workloads = match (&args.programs, args.quick) {
         (Some(_), _) => "the papers' programs",
         (None, true) => "a few generated kernels",
@@ -184,8 +183,7 @@ fn of_all(args: &Args, overview: &DataFrame) -> anyhow::Result<String> {
     };
     let size = args.size.map(|size| format!(", size `{}`", reproduce::Size::from(size).name()));
     Ok(format!(
-        "Runs of {}, version {}: {workloads}{}.\n\n{}",
-        date(seconds / SECONDS_PER_DAY),
+        "Runs of {today}, version {}: {workloads}{}.\n\n{}",
         env!("CARGO_PKG_VERSION"),
         size.unwrap_or_default(),
         rows(&Table::new(RESULTS, "", overview.clone()))?

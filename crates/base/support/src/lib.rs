@@ -7,6 +7,8 @@ pub mod embed;
 #[cfg(feature = "run-time")]
 pub mod files;
 #[cfg(feature = "run-time")]
+pub mod parts;
+#[cfg(feature = "run-time")]
 pub mod program;
 #[cfg(feature = "run-time")]
 pub mod random;

@@ -4,6 +4,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+pub use warpmem_support::parts::part;
+use warpmem_support::parts::with_part;
+
 /// The command that updates documents.
 const UPDATE: &str =
     "UPDATE_DOCS=1 cargo test -p warpmem-gpu -p warpmem-record -p warpmem-study document";
@@ -41,12 +44,6 @@ pub fn start_document(document: &str, text: &str) {
     }
 }
 
-/// Returns a generated part with its enclosing comments.
-pub fn part(name: &str, content: &str) -> String {
-    let (begin, end) = marks(name);
-    format!("{begin}\n{content}{end}\n")
-}
-
 /// Asserts that the document has these parts, given by name and content.
 pub fn assert_parts(document: &str, parts: &[(&str, String)]) {
     let mut expected = read(document);
@@ -55,18 +52,6 @@ pub fn assert_parts(document: &str, parts: &[(&str, String)]) {
             .unwrap_or_else(|| panic!("{document} has no part `{name}`"));
     }
     assert_document(document, &expected);
-}
-
-/// Replaces the content of the part called `name`; none if there is no such part.
-fn with_part(text: &str, name: &str, content: &str) -> Option<String> {
-    let (begin, end) = marks(name);
-    let (before, rest) = text.split_once(&begin)?;
-    let (_, after) = rest.split_once(&end)?;
-    Some(format!("{before}{begin}\n{content}{end}{after}"))
-}
-
-fn marks(name: &str) -> (String, String) {
-    (format!("<!-- generated: {name} -->"), format!("<!-- end of generated: {name} -->"))
 }
 
 /// Formats a table in Markdown.
@@ -84,14 +69,6 @@ pub fn table(heading: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> S
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn replacing_a_part_keeps_the_rest() {
-        let text = format!("before\n{}after\n", part("names", "old\n"));
-        let changed = format!("before\n{}after\n", part("names", "new\n"));
-        assert_eq!(with_part(&text, "names", "new\n").unwrap(), changed);
-        assert_eq!(with_part(&text, "others", ""), None);
-    }
 
     #[test]
     fn bars_in_cells_are_escaped() {

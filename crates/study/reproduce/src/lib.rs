@@ -58,7 +58,7 @@ pub use figures::draw;
 pub use line::{HEADINGS, Line, NOTE};
 pub use map::{MapResults, Mapped, Placed, mapped, placed, write_map};
 pub use noise::Measured;
-pub use page::{date, renewed};
+pub use page::renewed;
 pub use parts::{cost, efficiency};
 pub use report::{FILE, Reproduced, part, write};
 pub use runs::{factorial_plan, plan};

@@ -85,7 +85,7 @@ impl Experiment {
     }
 }
 
-/// Claims like the papers', with as many workloads. Single programs scatter by up to 4 %.
+/// Claims with the numbers and the workload counts of the papers. Single programs scatter by up to 4 %.
 fn experiments() -> Vec<(Experiment, f64)> {
     let of = |mean: &str| format!("ours.runs = {{ of = 'X', over = 'Y', mean = '{mean}' }}");
     let claim = |published: f64, mean: &str, workloads, spread| {

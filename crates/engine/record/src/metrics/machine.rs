@@ -1,12 +1,12 @@
 //! The metrics of the whole machine over an interval or a kernel.
 
-use super::{LOAD_STORE_BLOCKS, SM_CYCLES, accesses, dram, queue_length_mean, schedulable_warps};
+use super::{SM_CYCLES, accesses, dram, queue_length_mean, schedulable_warps};
 use crate::column::{Column, count};
 use warpmem_gpu::results::IntervalCounts;
 
 /// Returns the breakdown of the cycles of all SMs.
 pub(crate) fn stalls<R: 'static>(of: fn(&R) -> &IntervalCounts) -> Vec<Column<R>> {
-    let cycles = SM_CYCLES.into_iter().chain([LOAD_STORE_BLOCKS]).map(|(name, doc, get)| {
+    let cycles = SM_CYCLES.into_iter().map(|(name, doc, get)| {
         let doc = format!("{doc} Sum over SMs.");
         count(name, "core cycles", &doc, move |row| get(&of(row).sms))
     });

@@ -32,9 +32,7 @@ pub(crate) use machine::{caches, channels, stalls};
 pub use network::request_convoy;
 pub use run_key::key;
 pub(crate) use run_key::run_key_columns;
-pub(crate) use sm::{
-    LOAD_STORE_BLOCKS, SM_CYCLES, instructions, schedulable_warps, warp_fairness, work,
-};
+pub(crate) use sm::{SM_CYCLES, instructions, schedulable_warps, warp_fairness, work};
 
 /// Returns mean, percentiles and maximum of a distribution, named `NAME_mean`, `NAME_p50`.
 pub(crate) fn distribution<R: 'static>(

@@ -118,8 +118,9 @@ pub(crate) fn work<R: 'static>(of: fn(&R) -> &SmResult) -> Vec<Column<R>> {
 /// A class of SM cycles: name, definition and count.
 pub(crate) type CyclePart = (&'static str, &'static str, fn(&SmResult) -> u64);
 
-/// The classes of SM cycles. `inactive_cycles` is the sum of the five that follow it.
-pub(crate) const SM_CYCLES: [CyclePart; 7] = [
+/// The classes of SM cycles. `inactive_cycles` is the sum of the five that follow it; the last is a part of
+/// one of these.
+pub(crate) const SM_CYCLES: [CyclePart; 8] = [
     ("active_cycles", "Cycles in which the SM issues an instruction.", |sm| sm.active_cycles),
     ("inactive_cycles", "Cycles without issue; sum of the next five [OWL CINV].", inactive_cycles),
     ("memory_block_cycles", "No issue: warps are resident and all wait for memory [OWL].", |sm| {
@@ -141,14 +142,12 @@ pub(crate) const SM_CYCLES: [CyclePart; 7] = [
     ("barrier_cycles", "No issue: a warp waits at a barrier, the others for memory.", |sm| {
         sm.barrier_cycles
     }),
+    (
+        "load_store_block_cycles",
+        "Part of structural_stall_cycles: each warp waits for memory or at a barrier, or has a memory instruction that is not taken. The load/store queue is full, or the warp scheduler holds the warp back. With memory_block_cycles, the wider reading of [OWL].",
+        |sm| sm.load_store_block_cycles,
+    ),
 ];
-
-/// The part of the structural stalls that may count as memory stalls, too.
-pub(crate) const LOAD_STORE_BLOCKS: CyclePart = (
-    "load_store_block_cycles",
-    "Part of structural_stall_cycles: each warp waits for memory or at a barrier, or has a memory instruction that is not taken. The load/store queue is full, or the warp scheduler holds the warp back. With memory_block_cycles, the wider reading of [OWL].",
-    |sm| sm.load_store_block_cycles,
-);
 
 fn inactive_cycles(sm: &SmResult) -> u64 {
     sm.memory_block_cycles

@@ -1,9 +1,7 @@
 //! The columns of `runs`: one row per run.
 
 use crate::column::{Column, count, maybe_count, ratio, text};
-use crate::metrics::{
-    self, LOAD_STORE_BLOCKS, SM_CYCLES, dram, energy, l2, latency, loads, network, quotient,
-};
+use crate::metrics::{self, SM_CYCLES, dram, energy, l2, latency, loads, network, quotient};
 use crate::run::FinishedRun;
 use crate::{ENGINE_VERSION, RunKey};
 use serde_json::{Map, Value};
@@ -29,7 +27,7 @@ pub fn run_columns() -> Vec<Column<FinishedRun>> {
     ));
     columns.extend(launches());
     columns.extend(metrics::work::<FinishedRun>(|run| &run.sms));
-    columns.extend(SM_CYCLES.into_iter().chain([LOAD_STORE_BLOCKS]).map(|(name, doc, get)| {
+    columns.extend(SM_CYCLES.into_iter().map(|(name, doc, get)| {
         ratio(name, "core cycles per SM", doc, move |run: &FinishedRun| {
             quotient(get(&run.sms), run.result.sms.len() as u64)
         })

@@ -2,7 +2,7 @@
 
 use super::rows::{BankRow, CounterRow, UnitRow};
 use crate::column::{Column, count, ratio, text};
-use crate::metrics::{self, LOAD_STORE_BLOCKS, SM_CYCLES, dram, energy, l2, network, quotient};
+use crate::metrics::{self, SM_CYCLES, dram, energy, l2, network, quotient};
 use warpmem_gpu::results::IntervalCounts;
 use warpmem_sim::total;
 
@@ -85,7 +85,7 @@ pub(crate) fn sm_columns() -> Vec<Column<UnitRow>> {
         |row| row.run.result.core_cycles,
     ));
     columns.extend(metrics::work::<UnitRow>(UnitRow::sm));
-    columns.extend(SM_CYCLES.into_iter().chain([LOAD_STORE_BLOCKS]).map(|(name, doc, get)| {
+    columns.extend(SM_CYCLES.into_iter().map(|(name, doc, get)| {
         count(name, "core cycles", doc, move |row: &UnitRow| get(row.sm()))
     }));
     columns.push(metrics::schedulable_warps::<UnitRow>(UnitRow::sm));
