@@ -7,8 +7,10 @@ mod cc;
 mod computed;
 mod dct;
 mod decode_layer;
+mod element_stream;
 mod embedding;
 mod flash_attention;
+mod footprint_read;
 mod fwt;
 mod gather;
 mod gaussian;
@@ -22,6 +24,7 @@ mod heartwall;
 mod histogram;
 mod kmeans;
 mod kv_cache;
+mod l1_strides;
 mod linear;
 mod map_reduce;
 mod merge_sort;
@@ -106,6 +109,9 @@ pub const GENERATORS: &[Generator] = &[
     role_mix::GENERATOR,
     row_share::GENERATOR,
     row_streams::GENERATOR,
+    element_stream::GENERATOR,
+    footprint_read::GENERATOR,
+    l1_strides::GENERATOR,
 ];
 
 /// The imports of a generator's file.

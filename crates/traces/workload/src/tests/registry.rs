@@ -44,6 +44,12 @@ fn small(generator: &Generator) -> Given {
         ("merge-sort", "tile") => Some("128"),
         ("shared-chain" | "role-mix" | "row-share" | "row-streams", "ctas") => Some("8"),
         ("row-streams", "run") => Some("64"),
+        ("element-stream", "launches") => Some("2"),
+        ("footprint-read", "footprint") => Some("2^15"),
+        ("footprint-read", "ctas") => Some("9"),
+        ("footprint-read", "block") => Some("64"),
+        ("l1-strides", "loads") => Some("16"),
+        ("l1-strides", "block") => Some("128"),
         _ => default.starts_with("2^").then_some("512"),
     };
     let cut = |p: &Parameter| Some((p.name().to_owned(), size(p.name(), &p.default())?.to_owned()));
@@ -203,6 +209,9 @@ fn the_seed_changes_traces_with_data_dependent_addresses() {
         "linear",
         "rms-norm",
         "flash-attention",
+        "element-stream",
+        "footprint-read",
+        "l1-strides",
     ];
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("t.wmt");
@@ -292,6 +301,17 @@ fn inconsistent_sizes_are_refused() {
             [("footprint", "2^12"), ("run", "2^12")],
             "--footprint 2^12 is less than two runs of 2^12 bytes",
         ),
+        (
+            "footprint-read",
+            [("footprint", "2^20"), ("loads", "12")],
+            "--loads 12 is not a multiple of 8",
+        ),
+        (
+            "footprint-read",
+            [("footprint", "2^19"), ("loads", "128")],
+            "--footprint 2^19 is not a multiple of 1048576",
+        ),
+        ("l1-strides", [("pattern", "block"), ("row", "24")], "--row 24 is not a power of two"),
         (
             "histogram",
             [("variant", "shared"), ("bins", "12289")],
