@@ -138,6 +138,9 @@ section! {
         /// write-backs of dirty lines do not. At the limit no request leaves; the stall is counted
         /// under the miss queue. 0: unlimited.
         max_requests: u32 = 0, in 0..=ENTRIES, unit "requests";
+        /// Replies that an SM takes from the network per core cycle, and data that its registers
+        /// accept; a sector each.
+        replies_per_cycle: u32 = 1, in 1..=16, unit "replies";
     }
 }
 
@@ -257,6 +260,16 @@ section! {
         latency: u32, in 1..=CYCLES, unit "core cycles";
         /// Banks, interleaved by sector; each accepts one sector and looks one up per core cycle.
         banks: u32, in 1..=64, unit "banks";
+        /// How loads and stores occupy L1. `sectors`: banks of one sector per cycle, `l1.banks` of
+        /// them. `wavefronts`: an instruction occupies the load/store unit for its data wavefronts
+        /// or its tag wavefronts, whichever take longer. Data wavefronts are the passes over
+        /// 32 banks of 4 bytes, at least one per 128 bytes that the lanes move.
+        data_path: DataPath = DataPath::Sectors;
+        /// Lines that the tags look up per cycle with `wavefronts`. An instruction of n lines takes
+        /// 1 + (n - 1) / this many cycles; fractions accumulate over instructions.
+        tags_per_cycle: u32 = 4, in 1..=64, unit "lines";
+        /// Requests that leave the miss queue per core cycle.
+        requests_per_cycle: u32 = 1, in 1..=16, unit "requests";
         /// Miss-queue entries that reads leave free for stores unless they hit.
         read_reserve: u32 = 0, in 0..=ENTRIES, unit "requests";
         /// `true`: the end of a kernel invalidates L1.
@@ -265,13 +278,41 @@ section! {
         /// hardware. `false`: all asynchronous copies look up L1, as in Accel-Sim.
         async_bypass: bool = true;
         /// Shared-memory sizes of the unified store. The SM uses the smallest that holds the shared
-        /// memory of all resident CTAs; the rest is L1, with constant sets and fewer ways. Empty:
-        /// L1 has a fixed size.
+        /// memory of all resident CTAs; the rest is L1. Empty: L1 has a fixed size.
         shared_options_bytes: Vec<u32> = &[], unit "bytes";
+        /// Dimension in which L1 shrinks beside shared memory. `ways`: constant sets and fewer
+        /// ways. `sets`: constant ways and fewer sets.
+        shrinks: Shrinks = Shrinks::Ways;
         /// Capacity of shared memory and L1 together; 0: separate stores.
         unified_bytes: u32 = 0, in 0..=1 << 24, unit "bytes";
     }
 }
+
+choice! {
+    /// How loads and stores occupy L1.
+    #[derive(Debug, PartialEq, Eq)]
+    pub enum DataPath {
+        /// Banks of one sector per cycle.
+        Sectors = "sectors",
+        /// Data and tag wavefronts of whole instructions.
+        Wavefronts = "wavefronts",
+    }
+}
+
+serde_choice!(DataPath);
+
+choice! {
+    /// The dimension in which L1 shrinks beside shared memory.
+    #[derive(Debug, PartialEq, Eq)]
+    pub enum Shrinks {
+        /// Constant sets and fewer ways (GPGPU-Sim, `cache_config::set_assoc`).
+        Ways = "ways",
+        /// Constant ways and fewer sets.
+        Sets = "sets",
+    }
+}
+
+serde_choice!(Shrinks);
 
 choice! {
     /// The replies of a slice that take the last free entries of its reply queue.

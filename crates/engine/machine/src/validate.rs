@@ -1,7 +1,7 @@
 //! The rules of a valid machine. A key's own range is declared with the key; the rules here relate
 //! keys to each other.
 
-use super::{L1, Machine, MachineError, Run, Sm, flatten};
+use super::{DataPath, L1, Machine, MachineError, Run, Shrinks, Sm, flatten};
 use std::collections::{BTreeSet, HashMap};
 use toml::Value;
 use warpmem_cache::{Cache, WriteAllocate, WritePolicy};
@@ -25,6 +25,7 @@ impl Machine {
         check_cache("l2.cache", &self.l2.cache)?;
         check_shared_lines(&self.l1.cache, &self.l2.cache)?;
         check_miss_queue(&self.l1)?;
+        check_wavefronts(&self.l1)?;
         check_l2_write(&self.l2.cache)?;
         check_send_and_fetch(&self.l1.cache, &self.l2.cache)?;
         check_unified(&self.l1, &self.sm)?;
@@ -232,20 +233,33 @@ fn check_miss_queue(l1: &L1) -> Check {
     rule(l1.read_reserve < cache.miss_queue, "l1.read_reserve", l1.read_reserve, valid)
 }
 
+/// Wavefronts count the words of a sector in one step.
+fn check_wavefronts(l1: &L1) -> Check {
+    let holds = l1.data_path != DataPath::Wavefronts || l1.cache.sector_bytes == 32;
+    let valid = "32 with `l1.data_path` = \"wavefronts\"";
+    rule(holds, "l1.cache.sector_bytes", l1.cache.sector_bytes, valid)
+}
+
 fn check_unified(l1: &L1, sm: &Sm) -> Check {
+    let holds = l1.shrinks == Shrinks::Ways || l1.cache.index == IndexHash::Linear;
+    let valid = "\"linear\" with `l1.shrinks` = \"sets\": the hashes need a power of two of sets";
+    rule(holds, "l1.cache.index", &l1.cache.index.quoted(), valid)?;
     let options = &l1.shared_options_bytes;
     let (Some(&smallest), Some(&largest)) = (options.iter().min(), options.iter().max()) else {
         let valid = "0 without `l1.shared_options_bytes`";
         return rule(l1.unified_bytes == 0, "l1.unified_bytes", l1.unified_bytes, valid);
     };
     let key = "l1.shared_options_bytes";
-    let set_bytes = l1.cache.sets() * l1.cache.line_bytes;
+    let (unit, bytes) = match l1.shrinks {
+        Shrinks::Ways => ("ways", l1.cache.sets() * l1.cache.line_bytes),
+        Shrinks::Sets => ("sets", l1.cache.associativity() * l1.cache.line_bytes),
+    };
     let shown = format!("{options:?}");
     let fits = |&option: &u32| {
-        option < l1.unified_bytes && (l1.unified_bytes - option).is_multiple_of(set_bytes)
+        option < l1.unified_bytes && (l1.unified_bytes - option).is_multiple_of(bytes)
     };
     let valid = format!(
-        "sizes below `l1.unified_bytes` = {} that leave whole ways of {set_bytes} bytes",
+        "sizes below `l1.unified_bytes` = {} that leave whole {unit} of {bytes} bytes",
         l1.unified_bytes
     );
     rule(options.iter().all(fits), key, &shown, valid)?;

@@ -147,7 +147,7 @@ impl Sm {
             self.leave_clusters(cycle);
             self.memory.exchange(ctx);
         }
-        self.memory.take_reply(&mut *self.issue.policy, ctx);
+        self.memory.take_replies(&mut *self.issue.policy, ctx);
         self.memory.look_up(self.occupancy(), &mut *self.issue.policy, ctx);
         if self.memory.has_completed() {
             self.complete_accesses(cycle, ctx);

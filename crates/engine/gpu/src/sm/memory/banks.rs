@@ -44,7 +44,7 @@ struct Bank {
     len: u32,
 }
 
-/// All banks of an L1, each a pipeline of `l1.latency` entries.
+/// All banks of an L1, each a pipeline of `entries` lookups.
 pub(super) struct Banks {
     latency: u64,
     entries: u32,
@@ -59,8 +59,7 @@ pub(super) struct Banks {
 }
 
 impl Banks {
-    pub fn new(latency: u32, banks: u32) -> Banks {
-        let entries = latency.max(1);
+    pub fn new(latency: u32, entries: u32, banks: u32) -> Banks {
         let (due, failing_since) = (CoreCycle::NEVER, CoreCycle::ZERO);
         let bank = Bank { due, failing: None, failing_since, head: 0, len: 0 };
         Banks {
@@ -88,9 +87,10 @@ impl Banks {
         self.banks.iter().map(|bank| bank.len as usize).sum()
     }
 
+    /// Whether a bank has room for `lookups` more.
     #[inline]
-    pub fn has_room(&self, bank: L1Bank) -> bool {
-        self.banks[bank.index()].len < self.entries
+    pub fn has_room(&self, bank: L1Bank, lookups: usize) -> bool {
+        self.banks[bank.index()].len as usize + lookups <= self.entries as usize
     }
 
     #[inline]
@@ -101,7 +101,7 @@ impl Banks {
 
     #[inline]
     pub fn push(&mut self, bank: L1Bank, lookup: Lookup) {
-        debug_assert!(self.has_room(bank));
+        debug_assert!(self.has_room(bank, 1));
         let Bank { head, len, .. } = self.banks[bank.index()];
         let at = self.index_of(bank, head + len);
         self.lookups[at] = lookup;

@@ -7,13 +7,17 @@ use std::collections::BinaryHeap;
 use warpmem_sim::CoreCycle;
 
 /// Accesses with all data ready, by completion cycle, and the write-back port.
-#[derive(Default)]
 pub(super) struct Completions {
     due: BinaryHeap<Reverse<(CoreCycle, AccessId)>>,
     port: WritebackPort,
 }
 
 impl Completions {
+    /// Builds an empty queue, with a port of `writes_per_cycle` data.
+    pub fn new(writes_per_cycle: u32) -> Completions {
+        Completions { due: BinaryHeap::new(), port: WritebackPort::new(writes_per_cycle) }
+    }
+
     /// Adds an access that completes in `cycle`.
     pub fn push(&mut self, cycle: CoreCycle, access: AccessId) {
         self.due.push(Reverse((cycle, access)));

@@ -72,6 +72,8 @@ pub(super) struct Entry {
     pub sent: usize,
     /// First cycle in which the unit may work on it.
     pub from: CoreCycle,
+    /// Bytes that its lanes move.
+    pub moved_bytes: u32,
 }
 
 impl Entry {

@@ -52,6 +52,9 @@ impl L1 {
 
     /// Flushes and resizes the cache, at the start of a kernel.
     pub fn reset(&mut self, size_bytes: u32) {
+        if self.config.shrinks == machine::Shrinks::Sets {
+            self.config.cache.size_bytes = size_bytes;
+        }
         self.cache.reset(&self.config.cache, size_bytes);
         if self.owners.is_some() {
             self.keep_owners();

@@ -1,7 +1,7 @@
 //! Lookups at the tags of L1: hits, misses, and the requests they send.
 
 use super::access::AccessId;
-use super::banks::Lookup;
+use super::banks::{L1Bank, Lookup};
 use super::sectors::Sector;
 use super::{MemoryPipeline, Occupancy};
 use crate::context::Context;
@@ -10,34 +10,50 @@ use warpmem_cache::{Allocation, Evicted, Fetch, Miss, Read, ReservationFail};
 use warpmem_sim::{Request, RequestKind};
 
 impl MemoryPipeline {
-    /// Serves the due lookup of every bank; a lookup that fails stays at the tags.
+    /// Serves the due lookups of every bank; a lookup that fails stays at the tags.
     pub fn look_up(
         &mut self,
         occupancy: Occupancy,
         policy: &mut dyn WarpScheduler,
         ctx: &mut Context,
     ) {
-        let cycle = self.cycle;
+        let most = self.tags.lookups_per_cycle();
         for bank in self.tags.banks.occupied() {
-            let Some(&lookup) = self.tags.banks.at_tags(bank, cycle) else { continue };
-            let room = || self.network.room_for_requests(cycle, ctx.fabric);
-            if self.tags.still_fails(bank, lookup.store, cycle, room) {
-                continue;
-            }
-            self.tags.end_fail(bank, cycle);
-            let served = if self.tags.is_perfect() {
-                self.hit_perfect(&lookup, ctx);
-                Ok(())
-            } else if lookup.store {
-                self.store(&lookup, occupancy, policy, ctx)
-            } else {
-                self.load(&lookup, occupancy, policy, ctx)
-            };
-            match served {
-                Ok(()) => self.tags.banks.pop(bank),
-                Err(reason) => self.tags.banks.fail(bank, reason, cycle),
+            let mut served = 0;
+            while served < most && self.serve_bank(bank, occupancy, policy, ctx) {
+                served += 1;
             }
         }
+    }
+
+    /// Serves the first lookup of a bank if it is due; returns whether it did.
+    fn serve_bank(
+        &mut self,
+        bank: L1Bank,
+        occupancy: Occupancy,
+        policy: &mut dyn WarpScheduler,
+        ctx: &mut Context,
+    ) -> bool {
+        let cycle = self.cycle;
+        let Some(&lookup) = self.tags.banks.at_tags(bank, cycle) else { return false };
+        let room = || self.network.room_for_requests(cycle, ctx.fabric);
+        if self.tags.still_fails(bank, lookup.store, cycle, room) {
+            return false;
+        }
+        self.tags.end_fail(bank, cycle);
+        let served = if self.tags.is_perfect() {
+            self.hit_perfect(&lookup, ctx);
+            Ok(())
+        } else if lookup.store {
+            self.store(&lookup, occupancy, policy, ctx)
+        } else {
+            self.load(&lookup, occupancy, policy, ctx)
+        };
+        match served {
+            Ok(()) => self.tags.banks.pop(bank),
+            Err(reason) => self.tags.banks.fail(bank, reason, cycle),
+        }
+        served.is_ok()
     }
 
     /// Hits in a perfect L1.

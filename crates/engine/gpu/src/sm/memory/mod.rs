@@ -28,6 +28,7 @@ mod sectors;
 mod send;
 mod signals;
 mod tags;
+mod wavefronts;
 mod writeback;
 
 pub(super) use access::{Access, AccessId};
@@ -71,6 +72,8 @@ struct Config {
     shared_latency: u64,
     operand_latency: u64,
     writeback_latency: u64,
+    /// Replies taken from the network per cycle.
+    replies_per_cycle: u32,
     /// Async copies with the global cache operator bypass L1.
     async_bypass: bool,
 }
@@ -87,6 +90,7 @@ impl Config {
             shared_latency: u64::from(config.shared.latency),
             operand_latency: u64::from(config.operand_latency),
             writeback_latency: u64::from(config.writeback_latency),
+            replies_per_cycle: config.replies_per_cycle,
             async_bypass: machine.l1.async_bypass,
         }
     }
@@ -152,7 +156,7 @@ impl MemoryPipeline {
             tags: TagStage::new(machine),
             network: NetworkPort::new(machine, clock, request_port, reply_port),
             accesses: AccessTable::default(),
-            completions: Completions::default(),
+            completions: Completions::new(machine.sm.replies_per_cycle),
             messages: None,
             copies: Vec::new(),
             signals: VecDeque::new(),
@@ -227,6 +231,7 @@ impl MemoryPipeline {
             lists,
             sent: 0,
             from,
+            moved_bytes: instruction.width * addresses.len() as u32,
         }
     }
 

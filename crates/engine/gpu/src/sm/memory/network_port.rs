@@ -1,7 +1,7 @@
 //! The SM's side of the networks: the miss queue, and the bound on requests in flight.
 
 use crate::context::Context;
-use warpmem_machine::Machine;
+use warpmem_machine::{self as machine, Machine};
 use warpmem_sim::{CoreClock, CoreCycle, Fabric, PortId, RequestId};
 
 /// Request and reply ports of an SM.
@@ -28,7 +28,7 @@ impl NetworkPort {
             clock,
             request_port,
             reply_port,
-            miss_queue: MissQueue::new(machine.l1.cache.miss_queue),
+            miss_queue: MissQueue::new(&machine.l1),
             in_flight: 0,
             max_requests: match machine.sm.max_requests {
                 0 => u32::MAX,
@@ -114,28 +114,65 @@ impl NetworkPort {
     }
 }
 
-/// Queue of requests that leave L1 one per cycle.
+/// Queue of requests that leave L1, a fixed number per cycle, one in each of its slots.
 struct MissQueue {
     entries: u64,
-    /// Cycle in which the last request leaves.
-    last: CoreCycle,
+    slots_per_cycle: u64,
+    /// Slot in which the last request leaves.
+    last: u64,
 }
 
 impl MissQueue {
-    fn new(entries: u32) -> MissQueue {
-        MissQueue { entries: entries.into(), last: CoreCycle::ZERO }
+    fn new(config: &machine::L1) -> MissQueue {
+        MissQueue {
+            entries: config.cache.miss_queue.into(),
+            slots_per_cycle: config.requests_per_cycle.into(),
+            last: 0,
+        }
     }
 
     /// Returns the number of free entries in `cycle`.
     #[inline]
     fn room(&self, cycle: CoreCycle) -> usize {
-        self.entries.saturating_sub(self.last.saturating_since(cycle)) as usize
+        let waiting = self.last.saturating_sub(cycle.number() * self.slots_per_cycle);
+        self.entries.saturating_sub(waiting) as usize
     }
 
     /// Takes an entry; returns the cycle in which the request leaves.
     #[inline]
     fn push(&mut self, cycle: CoreCycle) -> CoreCycle {
-        self.last = self.last.max(cycle) + 1;
-        self.last
+        self.last = self.last.max(cycle.number() * self.slots_per_cycle) + 1;
+        CoreCycle::new(self.last.div_ceil(self.slots_per_cycle))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn queue(requests_per_cycle: u32) -> MissQueue {
+        let keys = [format!("l1.requests_per_cycle={requests_per_cycle}")];
+        MissQueue::new(&machine::load("v100", &keys).unwrap().l1)
+    }
+
+    #[test]
+    fn requests_leave_from_the_next_cycle_on_at_the_rate_of_the_queue() {
+        let leave = |rate| {
+            let mut queue = queue(rate);
+            [7, 7, 7, 20].map(|cycle| queue.push(CoreCycle::new(cycle)).number())
+        };
+        assert_eq!(leave(1), [8, 9, 10, 21]);
+        assert_eq!(leave(2), [8, 8, 9, 21]);
+    }
+
+    #[test]
+    fn entries_are_free_once_their_requests_have_left() {
+        let mut queue = queue(2);
+        let entries = queue.room(CoreCycle::ZERO);
+        for _ in 0..3 {
+            queue.push(CoreCycle::new(7));
+        }
+        let room = [7, 8, 9].map(|cycle| entries - queue.room(CoreCycle::new(cycle)));
+        assert_eq!(room, [3, 1, 0]);
     }
 }

@@ -19,13 +19,21 @@ pub(in crate::sm) struct Completed {
 }
 
 impl MemoryPipeline {
-    /// Takes at most one reply from the network.
-    pub fn take_reply(&mut self, policy: &mut dyn WarpScheduler, ctx: &mut Context) {
+    /// Takes the replies of this cycle from the network.
+    pub fn take_replies(&mut self, policy: &mut dyn WarpScheduler, ctx: &mut Context) {
+        let mut taken = 0;
+        while taken < self.config.replies_per_cycle && self.take_reply(policy, ctx) {
+            taken += 1;
+        }
+    }
+
+    /// Takes a reply from the network; returns whether there was one to take.
+    fn take_reply(&mut self, policy: &mut dyn WarpScheduler, ctx: &mut Context) -> bool {
         let cycle = self.cycle;
         let (now, port) = (self.config.clock.at(cycle), self.network.reply_port);
-        let Some(request) = ctx.fabric.ready(port, now) else { return };
+        let Some(request) = ctx.fabric.ready(port, now) else { return false };
         if !self.forward_copy(request, ctx) {
-            return;
+            return false;
         }
         ctx.pop(port, now);
         self.network.replied();
@@ -35,7 +43,7 @@ impl MemoryPipeline {
         let fills_l1 = matches!(kind, RequestKind::Read | RequestKind::Fetch) && !bypass;
         if !fills_l1 {
             self.request_back(request, now, ctx);
-            return;
+            return true;
         }
         let room = self.network.room(cycle, ctx.fabric);
         let fill = self.tags.fill(address, room, cycle);
@@ -45,6 +53,7 @@ impl MemoryPipeline {
         } else {
             self.all_back(request, fill.first, now, ctx);
         }
+        true
     }
 
     /// Completes `request` and all requests merged with it, from `first` on.

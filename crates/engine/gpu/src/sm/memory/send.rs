@@ -31,7 +31,9 @@ impl MemoryPipeline {
         if bypasses {
             self.send_bypassing(cycle, occupancy, ctx);
         } else if let Some(entry) = self.lsu.head_mut() {
-            entry.sent += self.tags.enter(entry, cycle);
+            let (sent, busy_until) = self.tags.enter(entry, cycle);
+            entry.sent += sent;
+            self.lsu.busy_until = busy_until;
         }
         if self.lsu.head().is_some_and(Entry::is_sent) {
             self.lsu.pop();

@@ -4,16 +4,34 @@ use super::banks::{Banks, L1Bank, Lookup};
 use super::entry::{Entry, Work};
 use super::l1::L1;
 use super::sectors::Sector;
+use super::wavefronts::Wavefronts;
 use crate::sm::code::bypasses_l1;
 use crate::sm::scheduler::WarpScheduler;
 use warpmem_cache::{Allocation, Evicted, Fill, ReservationFail};
 use warpmem_machine::Machine;
 use warpmem_sim::{CoreCycle, WarpSlot};
 
+/// The pipeline of all sectors with wavefronts.
+const PIPELINE: L1Bank = L1Bank(0);
+
+/// Returns the lookup of a sector that enters its pipeline in cycle `entered`.
+fn lookup(entry: &Entry, sector: Sector, entered: CoreCycle) -> Lookup {
+    Lookup {
+        sector,
+        access: entry.access,
+        store: matches!(entry.work, Work::Store { .. }),
+        local: entry.work == Work::Store { local: true },
+        entered,
+    }
+}
+
 /// L1 and the pipelines in front of its tags.
 pub(super) struct TagStage {
     pub l1: L1,
     pub banks: Banks,
+    /// The data path of whole instructions, which share one pipeline; none if each bank accepts a
+    /// sector per cycle.
+    wavefronts: Option<Wavefronts>,
     is_enabled: bool,
     /// Every access hits.
     is_perfect: bool,
@@ -25,9 +43,14 @@ pub(super) struct TagStage {
 
 impl TagStage {
     pub fn new(machine: &Machine) -> TagStage {
+        let wavefronts = Wavefronts::new(machine);
         TagStage {
             l1: L1::new(&machine.l1),
-            banks: Banks::new(machine.l1.latency, machine.l1.banks),
+            banks: match &wavefronts {
+                Some(wavefronts) => Banks::new(machine.l1.latency, wavefronts.entries(), 1),
+                None => Banks::new(machine.l1.latency, machine.l1.latency, machine.l1.banks),
+            },
+            wavefronts,
             is_enabled: machine.l1.enabled,
             is_perfect: false,
             reports_events: false,
@@ -64,30 +87,56 @@ impl TagStage {
         }
     }
 
-    /// Moves sectors of an instruction into the bank pipelines in order, at most one into each
-    /// bank; returns how many.
-    pub fn enter(&mut self, entry: &Entry, cycle: CoreCycle) -> usize {
-        let (access, work) = (entry.access, entry.work);
-        let store = matches!(work, Work::Store { .. });
-        let local = work == Work::Store { local: true };
+    /// Moves sectors of an instruction into the pipelines: with wavefronts all of them, else in
+    /// order at most one into each bank. Returns how many, and the cycle until which the
+    /// load/store unit is busy with them.
+    pub fn enter(&mut self, entry: &Entry, cycle: CoreCycle) -> (usize, CoreCycle) {
+        if self.wavefronts.is_some() {
+            return self.enter_in_wavefronts(entry, cycle);
+        }
         let mut taken = 0u64;
         for &sector in &entry.lists.sectors.as_slice()[entry.sent..] {
             let bank = self.l1.bank(sector.address);
-            if taken >> bank.0 & 1 == 1 || !self.banks.has_room(bank) {
+            if taken >> bank.0 & 1 == 1 || !self.banks.has_room(bank, 1) {
                 break;
             }
             taken |= 1 << bank.0;
-            self.banks.push(bank, Lookup { sector, access, store, local, entered: cycle });
+            self.banks.push(bank, lookup(entry, sector, cycle));
         }
-        taken.count_ones() as usize
+        (taken.count_ones() as usize, cycle)
     }
 
-    /// Whether the bank of an instruction's next sector is full.
+    /// Moves all sectors of an instruction into the pipeline, evenly over its wavefronts.
+    fn enter_in_wavefronts(&mut self, entry: &Entry, cycle: CoreCycle) -> (usize, CoreCycle) {
+        let sectors = entry.lists.sectors.as_slice();
+        let Some(wavefronts) = &mut self.wavefronts else { return (0, cycle) };
+        if !self.banks.has_room(PIPELINE, sectors.len()) {
+            return (0, cycle);
+        }
+        let cycles = wavefronts.take(sectors, entry.moved_bytes, cycle);
+        for (at, &sector) in (0..).zip(sectors) {
+            let entered = cycle + at * cycles / sectors.len() as u64;
+            self.banks.push(PIPELINE, lookup(entry, sector, entered));
+        }
+        (sectors.len(), cycle + cycles)
+    }
+
+    /// Whether the pipeline of an instruction's next sectors is full.
     #[inline]
     pub fn blocks(&self, entry: &Entry) -> bool {
-        let full = |sector: &Sector| !self.banks.has_room(self.l1.bank(sector.address));
-        let next = entry.lists.sectors.as_slice().get(entry.sent);
-        !self.is_bypassed_by(entry) && next.is_some_and(full)
+        let sectors = entry.lists.sectors.as_slice();
+        let Some(next) = sectors.get(entry.sent) else { return false };
+        let has_room = || match self.wavefronts {
+            Some(_) => self.banks.has_room(PIPELINE, sectors.len()),
+            None => self.banks.has_room(self.l1.bank(next.address), 1),
+        };
+        !self.is_bypassed_by(entry) && !has_room()
+    }
+
+    /// Returns the lookups that the tags serve per cycle and pipeline.
+    #[inline]
+    pub fn lookups_per_cycle(&self) -> u32 {
+        self.wavefronts.as_ref().map_or(1, Wavefronts::lookups_per_cycle)
     }
 
     /// Whether a lookup that failed before must fail again; `room` returns the free miss-queue
