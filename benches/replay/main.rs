@@ -25,7 +25,7 @@ use warpmem::record::{Recorded, ResultsWriter, RunKey};
 use warpmem::workload::generate;
 use warpmem_trace::Trace;
 
-const MACHINES: [&str; 3] = ["li2015", "v100", "rtx2060s"];
+const MACHINES: [&str; 3] = ["li2015", "accelsim-qv100", "accelsim-rtx2060s"];
 
 /// Generators with parameters that make them large enough to time.
 const WORKLOADS: [(&str, &[(&str, &str)]); 7] = [
@@ -212,7 +212,7 @@ fn recording(folder: &Path, traces: &[(&str, PathBuf)]) {
         "{:10} {:>12} {:>10} {:>10} {:>7}",
         "workload", "loads", "without s", "with s", "ratio"
     );
-    let machine = load("v100", &[]).expect("a preset");
+    let machine = load("accelsim-qv100", &[]).expect("a preset");
     for (workload, path) in traces {
         let trace = Trace::open(path).expect("the trace opens");
         let (result, without) = time(&machine, &trace);

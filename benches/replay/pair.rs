@@ -7,7 +7,7 @@ use nix::sys::time::TimeValLike;
 use std::path::Path;
 use std::process::Command;
 
-const MACHINES: [&str; 2] = ["v100", "rtx2060s"];
+const MACHINES: [&str; 2] = ["accelsim-qv100", "accelsim-rtx2060s"];
 
 /// Pairs of runs per trace and machine.
 const PAIRS: usize = 7;

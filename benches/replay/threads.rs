@@ -9,7 +9,7 @@ use warpmem::gpu::results::{Discard, RunResult};
 use warpmem::machine::{Machine, load};
 use warpmem_trace::Trace;
 
-const MACHINES: [&str; 2] = ["v100", "rtx2060s"];
+const MACHINES: [&str; 2] = ["accelsim-qv100", "accelsim-rtx2060s"];
 
 /// Number of runs for each number of threads.
 const ROUNDS: usize = 5;

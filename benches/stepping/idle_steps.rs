@@ -6,7 +6,7 @@ use warpmem::gpu::engine::{Simulation, Steps};
 use warpmem::machine::load;
 use warpmem_trace::Trace;
 
-const MACHINES: [&str; 3] = ["v100", "rtx2060s", "h100"];
+const MACHINES: [&str; 3] = ["accelsim-qv100", "accelsim-rtx2060s", "h100"];
 
 /// Prints the steps of each kind of unit, in millions, and the share that changes nothing.
 pub fn print(folder: &Path) {

@@ -6,9 +6,9 @@ use warpmem::gpu::engine::Simulation;
 use warpmem::machine::load;
 use warpmem_trace::Trace;
 
-const MACHINES: [&str; 3] = ["v100", "rtx2060s", "h100"];
+const MACHINES: [&str; 3] = ["accelsim-qv100", "accelsim-rtx2060s", "h100"];
 
-/// Shares of a run's host instructions on one thread (callgrind, stream-triad on v100; `System::step_parts`
+/// Shares of a run's host instructions on one thread (callgrind, stream-triad on accelsim-qv100; `System::step_parts`
 /// is divided in proportion to its units): channels and slices, SMs, and the serial rest, which is the
 /// networks and the exchange between regions.
 const MEMORY: f64 = 0.48;

@@ -267,7 +267,7 @@ fn inputs(corpus: &Corpus) -> Failable<()> {
 fn command_log(corpus: &Corpus) -> Failable<()> {
     let folder = tempfile::tempdir()?;
     let path = folder.path().join("log.csv");
-    for preset in ["li2015", "v100"] {
+    for preset in ["li2015", "accelsim-qv100"] {
         let dram = load(preset, &[])?.dram;
         let mut log = CommandLogWriter::create(&path, &dram)?;
         let kinds = [CommandKind::Act, CommandKind::Rd, CommandKind::Wr, CommandKind::Pre];

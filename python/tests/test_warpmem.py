@@ -155,11 +155,11 @@ class Comparing(unittest.TestCase):
         self.assertIn("means of 2 workloads on li2015", str(comparison))
 
     def test_machines_are_compared_side_by_side(self):
-        v100 = warpmem.Machine("v100", set={"dram.read_queue": 32})
+        accelsim-qv100 = warpmem.Machine("accelsim-qv100", set={"dram.read_queue": 32})
         comparison = warpmem.compare(
-            GATHER, ["li2015", v100], dram_scheduler=["fcfs", "fr-fcfs"], metrics=["cycles"]
+            GATHER, ["li2015", accelsim-qv100], dram_scheduler=["fcfs", "fr-fcfs"], metrics=["cycles"]
         )
-        self.assertEqual(comparison.rows["machine"].unique().sort().to_list(), ["li2015", "v100"])
+        self.assertEqual(comparison.rows["machine"].unique().sort().to_list(), ["li2015", "accelsim-qv100"])
         self.assertIn("cycles", comparison.rows.columns)
 
     def test_a_notebook_shows_the_table_of_the_command_line(self):
@@ -310,7 +310,7 @@ class Sweeping(InTemporaryFolder):
 
 class Machines(InTemporaryFolder):
     def test_parameters_are_read_set_and_checked(self):
-        machine = warpmem.Machine("v100")
+        machine = warpmem.Machine("accelsim-qv100")
         self.assertEqual(machine["clocks.core_mhz"], 1132)
         machine["dram.read_queue"] = 128
         self.assertEqual(machine["dram.read_queue"], 128)
@@ -322,17 +322,17 @@ class Machines(InTemporaryFolder):
             machine["nothing"]
 
     def test_a_saved_machine_is_the_same(self):
-        machine = warpmem.Machine("rtx2060s", set={"l2.queue": 16})
+        machine = warpmem.Machine("accelsim-rtx2060s", set={"l2.queue": 16})
         machine.save(self.folder / "mine.toml")
         self.assertEqual(warpmem.Machine(self.folder / "mine.toml"), machine)
-        self.assertEqual(list(machine.diff(warpmem.Machine("rtx2060s"))), ["l2.queue"])
+        self.assertEqual(list(machine.diff(warpmem.Machine("accelsim-rtx2060s"))), ["l2.queue"])
 
     def test_a_changed_clock_without_its_timings_warns(self):
         with self.assertWarnsRegex(UserWarning, "cycles of 850 MHz"):
-            warpmem.Machine("v100", set={"clocks.dram_mhz": 1000})
-        in_ns = warpmem.Machine("v100", set={"dram.timing.trcd": "13.75ns"})
+            warpmem.Machine("accelsim-qv100", set={"clocks.dram_mhz": 1000})
+        in_ns = warpmem.Machine("accelsim-qv100", set={"dram.timing.trcd": "13.75ns"})
         self.assertEqual(in_ns["dram.timing.trcd"], 12)
-        self.assertEqual(in_ns, warpmem.Machine("v100", set={"dram.timing.trcd": 12}))
+        self.assertEqual(in_ns, warpmem.Machine("accelsim-qv100", set={"dram.timing.trcd": 12}))
 
     def test_every_key_is_described(self):
         keys = {key.path: key for key in warpmem.Machine().keys()}
@@ -381,8 +381,8 @@ class Traces(InTemporaryFolder):
         run = warpmem.run(path, machine="h100")
         self.assertEqual(run["cluster_messages"], 4)
         self.assertEqual(run["cluster_message_bytes"], 4 * 128)
-        with self.assertRaisesRegex(warpmem.Error, "machine `v100` has no clusters"):
-            warpmem.run(path, machine="v100")
+        with self.assertRaisesRegex(warpmem.Error, "machine `accelsim-qv100` has no clusters"):
+            warpmem.run(path, machine="accelsim-qv100")
 
     def test_evict_last_lines_survive_a_stream(self):
         def hits(l2):
@@ -532,7 +532,7 @@ class Alone(unittest.TestCase):
         self.assertLess(*rows["latency_mean"].to_list())
 
     def test_lists(self):
-        self.assertIn("v100", warpmem.machines()["machine"].to_list())
+        self.assertIn("accelsim-qv100", warpmem.machines()["machine"].to_list())
         self.assertIn("warped-mc", warpmem.policies("dram_scheduler")["policy"].to_list())
         self.assertIn("bfs", warpmem.generators()["kernel"].to_list())
         self.assertIn("ipc_thread", warpmem.metrics()["metric"].to_list())

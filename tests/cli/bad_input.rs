@@ -82,8 +82,11 @@ fn a_trace_of_a_newer_version() {
 fn an_unknown_machine() {
     let bench = Bench::with_trace();
     let nearest = "unknown machine `li2051` (did you mean `li2015`?)";
-    bench.refuses(&["run", "small.wmt", "--machine", "li2051"], &[nearest, "v100", "TOML file"]);
-    bench.refuses(&["compare", "small.wmt", "--machine", "v100,li2051"], &[nearest]);
+    bench.refuses(
+        &["run", "small.wmt", "--machine", "li2051"],
+        &[nearest, "accelsim-qv100", "TOML file"],
+    );
+    bench.refuses(&["compare", "small.wmt", "--machine", "accelsim-qv100,li2051"], &[nearest]);
     bench.refuses(&["run", "small.wmt", "--machine", "none.toml"], &["none.toml", "No such file"]);
 }
 
@@ -158,7 +161,7 @@ fn one_trace_twice() {
 fn two_machines_of_one_name() {
     let bench = Bench::with_trace();
     bench.write("a.toml", "base = \"li2015\"\nname = \"mine\"");
-    bench.write("b.toml", "base = \"v100\"\nname = \"mine\"");
+    bench.write("b.toml", "base = \"accelsim-qv100\"\nname = \"mine\"");
     let arguments = ["compare", "small.wmt", "--machine", "a.toml,b.toml"];
     bench.refuses(&arguments, &["two machines are called `mine`"]);
 }

@@ -8,10 +8,19 @@ use std::fs;
 #[test]
 fn a_runs_log_keeps_every_rule() {
     let bench = Bench::with_trace();
-    let plain = bench.output(&["run", "small.wmt", "--machine", "v100", "--format", "json"]);
+    let plain =
+        bench.output(&["run", "small.wmt", "--machine", "accelsim-qv100", "--format", "json"]);
     for log in ["log.csv", "log.parquet"] {
-        let arguments =
-            ["run", "small.wmt", "--machine", "v100", "--format", "json", "--command-log", log];
+        let arguments = [
+            "run",
+            "small.wmt",
+            "--machine",
+            "accelsim-qv100",
+            "--format",
+            "json",
+            "--command-log",
+            log,
+        ];
         assert_eq!(bench.output(&arguments), plain);
         let checked = bench.run(&["dram", "check", log]);
         assert_eq!((checked.status, checked.stdout.as_str()), (Some(0), ""), "{checked:?}");

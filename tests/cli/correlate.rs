@@ -6,9 +6,10 @@ use std::{fs, io};
 
 type Row = Map<String, Value>;
 
-/// Returns the row of a run of `trace` on `v100`.
+/// Returns the row of a run of `trace` on `accelsim-qv100`.
 fn run(bench: &Bench, trace: &str, arguments: &[&str]) -> Row {
-    let arguments = [&["run", trace, "--machine", "v100", "--format", "json"], arguments].concat();
+    let arguments =
+        [&["run", trace, "--machine", "accelsim-qv100", "--format", "json"], arguments].concat();
     let mut rows: Vec<Row> = serde_json::from_str(&bench.output(&arguments)).unwrap();
     rows.remove(0)
 }
@@ -107,7 +108,10 @@ fn error_is_relative_to_the_reference() {
     assert_eq!(all["runs"][0]["ipc_thread_error"], 1.0);
     assert_eq!(all["summary"]["cycles"][0]["worst"]["trace"], "small");
     let text = bench.output(&["correlate", "r.json"]);
-    assert!(text.contains("v100 (SM7_QV100), FR-FCFS\n") && text.contains("-50.0 %"), "{text}");
+    assert!(
+        text.contains("accelsim-qv100 (SM7_QV100), FR-FCFS\n") && text.contains("-50.0 %"),
+        "{text}"
+    );
 }
 
 #[test]
@@ -188,7 +192,7 @@ fn captured_traces_are_imported_once_and_as_far_as_the_reference_ran_them() {
     let kernels = all["kernels"].as_array().unwrap();
     let numbers: Vec<&Value> = kernels.iter().map(|kernel| &kernel["kernel"]).collect();
     assert_eq!(numbers, [0, 1, 0, 1]);
-    assert_eq!(kernels[3]["machine"], "rtx2060s");
+    assert_eq!(kernels[3]["machine"], "accelsim-rtx2060s");
     assert_eq!(kernels[3]["cycles_reference"], 2000);
 
     let imported = names_in(&bench.path("imported"));
@@ -202,7 +206,7 @@ fn captured_traces_are_imported_once_and_as_far_as_the_reference_ran_them() {
     assert_eq!(again, written);
 
     // Our launches take no time either, even if the machine has a launch latency.
-    bench.write("slow.toml", "base = \"v100\"\n[run]\nlaunch_latency = 5000\n");
+    bench.write("slow.toml", "base = \"accelsim-qv100\"\n[run]\nlaunch_latency = 5000\n");
     let slow = correlate(&bench, &["--cache", "imported", "--map", "SM7_QV100=slow.toml"]);
     assert_eq!(slow["runs"][0]["cycles"], all["runs"][0]["cycles"]);
 
@@ -232,13 +236,12 @@ fn log_of_another_machine_is_refused() {
     let bench = Bench::with_trace();
     bench.write("run.log", log(&bench, "34"));
     let on = |machine| ["correlate", "run.log", "--trace", "small.wmt", "--machine", machine];
-    let ran = bench.run(&on("v100"));
+    let ran = bench.run(&on("accelsim-qv100"));
     assert_eq!((ran.status, ran.stdout.as_str()), (Some(2), ""), "{ran:?}");
-    let message =
-        "v100 is not the machine of the log: `sm.count` is 80, the log has 34 (-gpgpu_n_clusters";
+    let message = "accelsim-qv100 is not the machine of the log: `sm.count` is 80, the log has 34 (-gpgpu_n_clusters";
     assert!(ran.stderr.contains(message), "{ran:?}");
-    assert_eq!(bench.run(&on("rtx2060s")).status, Some(0));
-    let set = [&on("v100")[..], &["--set", "sm.count=34"]].concat();
+    assert_eq!(bench.run(&on("accelsim-rtx2060s")).status, Some(0));
+    let set = [&on("accelsim-qv100")[..], &["--set", "sm.count=34"]].concat();
     assert_eq!(bench.run(&set).status, Some(0), "a machine that is made the log's is it");
 }
 
@@ -264,7 +267,8 @@ fn trace_of_another_kernel_is_refused() {
     assert!(refused[1].ends_with("is one without a name with 7 thread instructions"), "{ran:?}");
 
     bench.write("run.log", log(&bench, "80").replace("gpu_sim_insn = ", "gpu_sim_insn = 1"));
-    let ran = bench.run(&["correlate", "run.log", "--trace", "small.wmt", "--machine", "v100"]);
+    let ran =
+        bench.run(&["correlate", "run.log", "--trace", "small.wmt", "--machine", "accelsim-qv100"]);
     assert_eq!((ran.status, ran.stdout.as_str()), (Some(2), ""), "{ran:?}");
     let message = "small.wmt is not the trace of the reference: its kernel 1 is `";
     assert!(ran.stderr.contains(message), "{ran:?}");
@@ -275,7 +279,7 @@ fn a_log_has_wall_clock_time_which_is_not_compared_with_ours() {
     let bench = Bench::with_trace();
     bench.write("run.log", log(&bench, "80"));
     let arguments =
-        ["correlate", "run.log", "--trace", "small.wmt", "--machine", "v100", "--speed"];
+        ["correlate", "run.log", "--trace", "small.wmt", "--machine", "accelsim-qv100", "--speed"];
     let json = bench.output(&[&arguments[..], &["--format", "json"]].concat());
     let all: Value = serde_json::from_str(&json).unwrap();
     let run = &all["runs"][0];
@@ -291,8 +295,16 @@ fn a_log_needs_a_trace_and_a_machine() {
     let bench = Bench::with_trace();
     bench.write("run.log", log(&bench, "80"));
     bench.refuses(&["correlate", "run.log"], &["run.log is a log", "--trace and --machine"]);
-    let arguments =
-        ["correlate", "run.log", "--trace", "small.wmt", "--machine", "v100", "--format", "json"];
+    let arguments = [
+        "correlate",
+        "run.log",
+        "--trace",
+        "small.wmt",
+        "--machine",
+        "accelsim-qv100",
+        "--format",
+        "json",
+    ];
     let ran = bench.run(&arguments);
     assert_eq!(ran.status, Some(0), "{ran:?}");
     assert!(ran.stderr.contains("run.log does not state gpu_tot_sim_cycle, "), "{ran:?}");
@@ -302,7 +314,8 @@ fn a_log_needs_a_trace_and_a_machine() {
     assert_eq!(all["runs"][0]["dram_reads_reference"], Value::Null);
 
     bench.write("none.log", "hello\n");
-    let arguments = ["correlate", "none.log", "--trace", "small.wmt", "--machine", "v100"];
+    let arguments =
+        ["correlate", "none.log", "--trace", "small.wmt", "--machine", "accelsim-qv100"];
     bench.refuses(&arguments, &["none.log", "no line `kernel_name = …`"]);
 }
 
@@ -360,7 +373,7 @@ fn a_trace_that_breaks_off_fails_after_the_others_are_printed() {
     let ran = bench.run(&["correlate", "r.json", "--format", "csv"]);
     assert_eq!(ran.status, Some(2), "{ran:?}");
     assert_eq!(ran.stdout.lines().count(), 2);
-    assert!(ran.stderr.contains("error: failed to run damaged.wmt on v100"), "{ran:?}");
+    assert!(ran.stderr.contains("error: failed to run damaged.wmt on accelsim-qv100"), "{ran:?}");
 }
 
 #[test]
@@ -380,14 +393,21 @@ fn filters_choose_runs() {
         };
         all["runs"].as_array().unwrap().iter().map(name).collect()
     };
-    let [own, fifo, other] = ["small v100 FR-FCFS", "small v100 FIFO", "other rtx2060s FR-FCFS"];
+    let [own, fifo, other] = [
+        "small accelsim-qv100 FR-FCFS",
+        "small accelsim-qv100 FIFO",
+        "other accelsim-rtx2060s FR-FCFS",
+    ];
     assert_eq!(names(&[]), [own, fifo, other]);
     assert_eq!(names(&["--only", "other"]), [other]);
     assert_eq!(names(&["--exclude", "other"]), [own, fifo]);
     assert_eq!(names(&["--machines", "SM75_RTX2060_S"]), [other]);
-    assert_eq!(names(&["--machines", "v100"]), [own, fifo]);
+    assert_eq!(names(&["--machines", "accelsim-qv100"]), [own, fifo]);
     assert_eq!(names(&["--dram-schedulers", "FR-FCFS", "--only", "small"]), [own]);
-    assert_eq!(names(&["--map", "SM75_RTX2060_S=v100", "--only", "other"]), ["other v100 FR-FCFS"]);
+    assert_eq!(
+        names(&["--map", "SM75_RTX2060_S=accelsim-qv100", "--only", "other"]),
+        ["other accelsim-qv100 FR-FCFS"]
+    );
     let refuses = |arguments: &[&str], parts: &[&str]| {
         bench.refuses(&[&["correlate", "r.json"], arguments].concat(), parts);
     };
@@ -396,14 +416,17 @@ fn filters_choose_runs() {
     refuses(&["--exclude", "smal"], &parts);
     refuses(&["--machines", "li2015"], &["no machine `li2015`", "SM7_QV100"]);
     refuses(&["--dram-schedulers", "fifo"], &["no DRAM scheduler `fifo`", "FIFO, FR-FCFS"]);
-    refuses(&["--only", "other", "--machines", "v100"], &["no run of the reference passes"]);
+    refuses(
+        &["--only", "other", "--machines", "accelsim-qv100"],
+        &["no run of the reference passes"],
+    );
     refuses(&["--map", "SM7_QV100"], &["NAME=MACHINE"]);
 }
 
 #[test]
 fn results_made_before_are_the_same_as_running() {
     let bench = bench();
-    bench.output(&["compare", "small.wmt", "--machine", "v100", "-o", "results"]);
+    bench.output(&["compare", "small.wmt", "--machine", "accelsim-qv100", "-o", "results"]);
     let past = correlate(&bench, &["--results", "results", "--kernels"]);
     assert_eq!(past, correlate(&bench, &["--kernels"]));
 
@@ -458,7 +481,7 @@ fn a_plot_is_svg_or_png_and_whole() {
     bench.output(&["correlate", "r.json", "--plot", "p.svg"]);
     let svg = fs::read_to_string(bench.path("p.svg")).unwrap();
     assert!(svg.starts_with("<svg") && svg.ends_with("</svg>\n"), "{svg}");
-    assert!(svg.contains("v100, FR-FCFS") && svg.contains("± 10 %"), "{svg}");
+    assert!(svg.contains("accelsim-qv100, FR-FCFS") && svg.contains("± 10 %"), "{svg}");
     bench.output(&["correlate", "r.json", "--plot", "p.PNG"]);
     assert!(fs::read(bench.path("p.PNG")).unwrap().starts_with(b"\x89PNG\r\n"));
     assert_eq!(bench.names(), ["p.PNG", "p.svg", "r.json", "small.wmt"]);
@@ -498,7 +521,7 @@ fn malformed_reference_is_refused_by_file_and_field() {
     refuses(&["r.json", "missing field `runs`"]);
     bench.write("r.json", "");
     bench.refuses(
-        &["correlate", "r.json", "--trace", "small.wmt", "--machine", "v100"],
+        &["correlate", "r.json", "--trace", "small.wmt", "--machine", "accelsim-qv100"],
         &["r.json: no line `kernel_name"],
     );
     bench.refuses(&["correlate", "none.json"], &["failed to read none.json", "No such file"]);

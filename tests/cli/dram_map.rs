@@ -9,7 +9,7 @@ fn map(arguments: &[&str]) -> String {
 /// The second address lies beyond the map.
 #[test]
 fn a_hashed_partition() {
-    insta::assert_snapshot!(map(&["0x12345678", "0x212345678", "--machine", "v100"]));
+    insta::assert_snapshot!(map(&["0x12345678", "0x212345678", "--machine", "accelsim-qv100"]));
 }
 
 /// The second address lies beyond the map.

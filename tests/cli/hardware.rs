@@ -81,7 +81,7 @@ fn rows_are_the_table_for_programs() {
 #[test]
 fn a_gpu_is_compared_with_the_machine_that_runs_the_same_ptx() {
     let bench = with_latencies();
-    let correlate = ["correlate", "--hardware", "hardware.json", "--machine", "rtx2060s"];
+    let correlate = ["correlate", "--hardware", "hardware.json", "--machine", "accelsim-rtx2060s"];
     insta::assert_snapshot!(bench.output(&correlate));
     let json = bench.output(&[&correlate[..], &["--format", "json"]].concat());
     let compared: Value = serde_json::from_str(&json).unwrap();
@@ -138,7 +138,7 @@ fn own_kernels_are_measured_and_run_from_the_same_launch_file() {
     assert_eq!(file["measurements"][0]["launch_file"], "../table.toml");
     let captured = ["capture", "--launch", "table.toml", "-o", "table.wmt"];
     bench.output(&captured);
-    let machine = ["--machine", "rtx2060s"];
+    let machine = ["--machine", "accelsim-rtx2060s"];
     let run = ["run", "table.wmt", "--set", "run.launch_latency=0", "--format", "json"];
     let run: Value = serde_json::from_str(&bench.output(&[&run[..], &machine].concat())).unwrap();
     let csv = ["correlate", "--hardware", "results/own.json", "--format", "csv"];
@@ -151,7 +151,8 @@ fn own_kernels_are_measured_and_run_from_the_same_launch_file() {
     // A launch file with other content is not compared.
     let text = fs::read_to_string(bench.path("table.toml")).unwrap();
     bench.write("table.toml", text.replace("seed = 1", "seed = 2"));
-    let correlate = ["correlate", "--hardware", "results/own.json", "--machine", "rtx2060s"];
+    let correlate =
+        ["correlate", "--hardware", "results/own.json", "--machine", "accelsim-rtx2060s"];
     bench.refuses(&correlate, &["`table` has changed since it was measured"]);
 }
 

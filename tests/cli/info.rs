@@ -86,8 +86,8 @@ fn lines_and_channels_are_those_asked_for() {
     let small = profile(&["--line", "64", "--sector", "64", "--set", "dram.channels=4"]);
     assert_eq!(small["all"]["divergence"][0]["lines"]["mean"], 2.0);
     assert_eq!(channels(&small), 4);
-    let other = profile(&["--machine", "v100"]);
-    assert_eq!((&other["spread"]["machine"], channels(&other)), (&"v100".into(), 32));
+    let other = profile(&["--machine", "accelsim-qv100"]);
+    assert_eq!((&other["spread"]["machine"], channels(&other)), (&"accelsim-qv100".into(), 32));
 }
 
 #[test]

@@ -47,7 +47,7 @@ fn kernel_counts_sum_to_the_run() {
     let bench = Bench::new();
     let bfs = trace("cache-resident/bfs-rmat.wmt");
     for policies in [
-        &["--machine", "v100"][..],
+        &["--machine", "accelsim-qv100"][..],
         &["--dram-scheduler", "warped-mc", "--warp-scheduler", "lrr"],
         &["--l2-queue", "calrs", "--set", "run.launch_latency=500"],
         &["--set", "l2.cache.write=write-back", "--set", "l2.cache.size_bytes=8192"],

@@ -10,7 +10,7 @@ const WARNING: &str =
 fn times_in_ns_are_shown_with_their_cycles_and_read_again() {
     let bench = Bench::new();
     let set = ["--set", "dram.timing.trcd=13.75ns", "--set", "clocks.dram_mhz=1000"];
-    let ran = bench.run(&[&["machine", "show", "v100"], &set[..]].concat());
+    let ran = bench.run(&[&["machine", "show", "accelsim-qv100"], &set[..]].concat());
     assert!(ran.stdout.contains("\ntrcd = \"13.75ns\" # 14 cycles of 1000 MHz\n"), "{ran:?}");
     assert!(ran.stdout.contains("\ntcl = 12 # given for 850 MHz\n"), "{ran:?}");
     assert!(ran.stderr.starts_with(WARNING), "{ran:?}");
@@ -24,9 +24,9 @@ fn every_running_command_warns_of_a_clock_without_timings() {
     let bench = Bench::with_trace();
     bench.write(
         "plan.toml",
-        "traces = [\"small.wmt\"]\nmachines = [\"v100\"]\n[parameters]\n\"clocks.dram_mhz\" = [850, 1000]\n",
+        "traces = [\"small.wmt\"]\nmachines = [\"accelsim-qv100\"]\n[parameters]\n\"clocks.dram_mhz\" = [850, 1000]\n",
     );
-    let set = ["--machine", "v100", "--set", "clocks.dram_mhz=1000"];
+    let set = ["--machine", "accelsim-qv100", "--set", "clocks.dram_mhz=1000"];
     let with_set = |command: &[&'static str]| [command, &set].concat();
     for command in [
         with_set(&["run", "small.wmt"]),
@@ -38,7 +38,7 @@ fn every_running_command_warns_of_a_clock_without_timings() {
         assert_eq!(ran.status, Some(0), "{ran:?}");
         assert_eq!(ran.stderr.matches(WARNING).count(), 1, "{command:?}: {ran:?}");
     }
-    let without = bench.run(&["run", "small.wmt", "--machine", "v100"]);
+    let without = bench.run(&["run", "small.wmt", "--machine", "accelsim-qv100"]);
     assert!(!without.stderr.contains("warning"), "{without:?}");
 }
 

@@ -22,13 +22,20 @@ fn quiet_keeps_warnings_and_errors() {
     let bench = Bench::with_trace();
     let stderr = |arguments: &[&str]| bench.run(&[arguments, &["--quiet"]].concat()).stderr;
     assert!(stderr(&["run", "absent.wmt"]).starts_with("error: "));
-    let clock = stderr(&["run", "small.wmt", "--machine", "v100", "--set", "clocks.dram_mhz=1000"]);
+    let clock = stderr(&[
+        "run",
+        "small.wmt",
+        "--machine",
+        "accelsim-qv100",
+        "--set",
+        "clocks.dram_mhz=1000",
+    ]);
     assert!(clock.starts_with("warning: `clocks.dram_mhz`"), "{clock}");
     bench.write(
         "plan.toml",
-        "traces = [\"small.wmt\"]\nmachines = [\"v100\"]\nskip_unfit = true\n[parameters]\n\"sm.count\" = [2, 80]\n\"sm.max_ctas\" = [1, 0]\n",
+        "traces = [\"small.wmt\"]\nmachines = [\"accelsim-qv100\"]\nskip_unfit = true\n[parameters]\n\"sm.count\" = [2, 80]\n\"sm.max_ctas\" = [1, 0]\n",
     );
     let sweep = stderr(&["sweep", "plan.toml", "-o", "results"]);
-    assert!(sweep.starts_with("left out: small on v100"), "{sweep}");
+    assert!(sweep.starts_with("left out: small on accelsim-qv100"), "{sweep}");
     assert_eq!(sweep.lines().count(), 1, "{sweep}");
 }

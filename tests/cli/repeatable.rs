@@ -60,7 +60,8 @@ fn one_run_is_the_same_on_any_number_of_threads() {
     let bench = Bench::with_trace();
     bench.generate("gather", &[("n", "2^11")], "gather.wmt");
     let run = |threads: &str, scheduler: &str, output: &str| {
-        let machine = ["run", "gather.wmt", "--machine", "v100", "--dram-scheduler", scheduler];
+        let machine =
+            ["run", "gather.wmt", "--machine", "accelsim-qv100", "--dram-scheduler", scheduler];
         let rest = ["--all", "--intervals", "500", "--threads", threads, "-o", output];
         bench.output(&[&machine[..], &rest].concat())
     };

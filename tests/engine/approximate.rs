@@ -75,7 +75,7 @@ fn outstanding_memory_of_a_launch_does_not_disturb_extrapolation() {
     for overrides in
         [&["run.launch_latency=0"][..], &["run.launch_latency=0", "policy.topology=mesh"]]
     {
-        for preset in ["li2015", "v100", "a100"] {
+        for preset in ["li2015", "accelsim-qv100", "a100"] {
             let overrides = [&["sm.count=4", "run.alike_launches=3"], overrides].concat();
             let result = run(&machine(preset, &overrides), &file.trace);
             let accounted = |sm: &warpmem::gpu::results::SmResult| {
@@ -94,7 +94,7 @@ fn outstanding_memory_of_a_launch_does_not_disturb_extrapolation() {
 #[test]
 fn the_number_of_threads_changes_nothing() {
     let file = write(&vec![mixed(20, 12, 1 << 20); 9]);
-    let machine = machine("v100", &["sm.count=6", "run.alike_launches=2"]);
+    let machine = machine("accelsim-qv100", &["sm.count=6", "run.alike_launches=2"]);
     let of = |threads| {
         let simulation = Simulation::new(&machine, &file.trace).threads(threads);
         simulation.run(&mut Discard).unwrap()

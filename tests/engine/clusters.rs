@@ -29,7 +29,7 @@ fn four_sms(overrides: &[&str]) -> Machine {
         "cluster.barrier_latency=9",
         "network.flit_bytes=40",
     ];
-    machine("v100", &[&NO_REFRESH, &keys[..], overrides].concat())
+    machine("accelsim-qv100", &[&NO_REFRESH, &keys[..], overrides].concat())
 }
 
 fn address(rank: u32, offset: u32) -> u64 {
@@ -269,7 +269,8 @@ fn barriers_ignore_ended_warps_and_ctas() {
 /// Without a cluster, the barrier synchronizes the warps of the CTA.
 #[test]
 fn a_cta_alone_is_a_cluster_of_one() {
-    let alone = machine("v100", &[&NO_REFRESH[..], &["cluster.barrier_latency=9"]].concat());
+    let alone =
+        machine("accelsim-qv100", &[&NO_REFRESH[..], &["cluster.barrier_latency=9"]].concat());
     let warps = |meetings: usize| {
         let compute = Step::Compute { class: OpClass::Integer, dest: 1, source: 1 };
         let busy: Warp =
@@ -340,9 +341,9 @@ fn error(machine: &Machine, kernel: Kernel) -> String {
 
 #[test]
 fn oversized_cluster_is_refused_before_the_run() {
-    let text = error(&machine("v100", &[]), exchange(1));
+    let text = error(&machine("accelsim-qv100", &[]), exchange(1));
     assert!(
-        text.contains("launches clusters of 2 CTAs but machine `v100` has no clusters"),
+        text.contains("launches clusters of 2 CTAs but machine `accelsim-qv100` has no clusters"),
         "{text}"
     );
     let text = error(&four_sms(&[]), kernel(vec![vec![meet().to_vec(); 3]]));

@@ -21,7 +21,7 @@ fn two_sms(overrides: &[&str]) -> Machine {
         "network.flit_bytes=40",
         "l1.flush_between_kernels=true",
     ];
-    machine("v100", &[&NO_REFRESH, &keys[..], overrides].concat())
+    machine("accelsim-qv100", &[&NO_REFRESH, &keys[..], overrides].concat())
 }
 
 /// Returns the first lines whose home is in the partition of SM 0 (`near`) or of SM 1.

@@ -113,7 +113,7 @@ fn rows_of_streams_stay_together_where_grants_are_held() {
     }
 }
 
-/// Makes a trace with a warp per SM of `rtx2060s` that copies tiles of 32 rows of 128 bytes in
+/// Makes a trace with a warp per SM of `accelsim-rtx2060s` that copies tiles of 32 rows of 128 bytes in
 /// sequence. The rows of a tile, and the tiles copied concurrently by the warps, differ by
 /// multiples of 4 KiB.
 fn tiles() -> TraceFile {
@@ -132,7 +132,8 @@ fn slice_hash_breaks_up_a_convoy_of_sms() {
     let file = tiles();
     let ideal = |hash: &str| {
         let hash = format!("dram.address.partition_hash={hash}");
-        let result = run(&machine("rtx2060s", &["policy.ideal=perfect-l2", &hash]), &file.trace);
+        let result =
+            run(&machine("accelsim-rtx2060s", &["policy.ideal=perfect-l2", &hash]), &file.trace);
         (request_convoy(&result).unwrap(), result.core_cycles)
     };
     let (in_step, cycles) = ideal("linear");
@@ -148,7 +149,7 @@ fn a_hot_spot_is_no_convoy() {
         vec![vec![Step::Memory(atomic); 8]]
     });
     let file = write(&[Kernel { ctas: atomics.collect(), ..Kernel::default() }]);
-    let result = run(&machine("rtx2060s", &[]), &file.trace);
+    let result = run(&machine("accelsim-rtx2060s", &[]), &file.trace);
     assert!(result.networks[0].crowded.iter().sum::<u64>() > 100, "all want one slice");
     assert!(request_convoy(&result).unwrap() < 0.1);
 }

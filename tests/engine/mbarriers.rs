@@ -18,7 +18,7 @@ fn two_sms(overrides: &[&str]) -> Machine {
         "cluster.latency=20",
         "network.flit_bytes=40",
     ];
-    machine("v100", &[&NO_REFRESH, &keys[..], overrides].concat())
+    machine("accelsim-qv100", &[&NO_REFRESH, &keys[..], overrides].concat())
 }
 
 /// Makes an access of one lane.

@@ -138,7 +138,7 @@ fn share_of_peak(machine: &Machine, bytes: u64, core_cycles: u64) -> f64 {
 }
 
 /// Returns the lines of a stream on a preset. The many channels of HBM3 would get too few lines each of a shorter
-/// one. With a long path to DRAM, start and end of the run weigh more (warped-mc on `rtx3070`: 0.947, 0.954 and
+/// one. With a long path to DRAM, start and end of the run weigh more (warped-mc on `accelsim-rtx3070`: 0.947, 0.954 and
 /// 0.976 for 1 << 14, 15 and 16 lines).
 fn lines_of_a_stream(preset: &str) -> u64 {
     let machine = machine(preset, &[]);
@@ -173,7 +173,7 @@ fn sequential_reads_approach_peak_bandwidth_and_random_reads_do_not() {
             let half = cycles(lines / 2);
             let share = share_of_peak(&machine, 64 * lines, sequential - half);
             // These three follow some order of arrival, of the channel, a bank or an SM, and not
-            // rows (the lowest is `fcfs` on `v100`: 0.59 to 0.61, depending on the first SM and the
+            // rows (the lowest is `fcfs` on `accelsim-qv100`: 0.59 to 0.61, depending on the first SM and the
             // length of the stream); in address order, the pseudo channels transfer data one after
             // the other.
             let least = match in_order.contains(&&*scheduler) {

@@ -25,9 +25,9 @@ const WORST: f64 = 0.08;
 /// orders.
 fn errors(run: &Value, reference: &Path, orders: u32) -> Vec<(String, f64)> {
     let machine = match run["config"].as_str().unwrap() {
-        "SM7_QV100" => "v100",
-        "SM75_RTX2060_S" => "rtx2060s",
-        "SM86_RTX3070" => "rtx3070",
+        "SM7_QV100" => "accelsim-qv100",
+        "SM75_RTX2060_S" => "accelsim-rtx2060s",
+        "SM86_RTX3070" => "accelsim-rtx3070",
         other => panic!("no preset for {other}"),
     };
     let list = reference.join(run["trace_dir"].as_str().unwrap()).join("kernelslist.g");

@@ -93,7 +93,10 @@ fn parts_on_a_preset_break_no_rule() {
     for standard in Standard::names() {
         let loaded = Standard::load(standard).unwrap();
         let parts = loaded.organisations().keys().map(|name| {
-            load("v100", &[format!("dram.standard={standard}:{name}"), "sm.count=4".to_owned()])
+            load(
+                "accelsim-qv100",
+                &[format!("dram.standard={standard}:{name}"), "sm.count=4".to_owned()],
+            )
         });
         for machine in parts.filter_map(Result::ok).take(1) {
             let (_, logs) = Simulation::new(&machine, &trace).run_with_commands().unwrap();

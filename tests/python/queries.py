@@ -22,7 +22,7 @@ TABLES = {
                t % 2 = 0 AS is_even
         FROM (SELECT unnest(range(5)) AS t) AS ts, (SELECT unnest(range(3)) AS s) AS ss,
              (SELECT ['bfs', 'Bfs', 'gemm', 'gups_a', 'gups%b'] AS traces,
-                     ['fcfs', 'fr-fcfs', 'warped-mc'] AS schedulers, ['titan', 'v100'] AS machines) AS names,
+                     ['fcfs', 'fr-fcfs', 'warped-mc'] AS schedulers, ['titan', 'accelsim-qv100'] AS machines) AS names,
              LATERAL (SELECT traces[t + 1] AS trace, schedulers[s + 1] AS dram_scheduler,
                              machines[t % 2 + 1] AS machine) AS named
         ORDER BY t, s""",
@@ -98,7 +98,7 @@ SELECT trace AS cycles, cycles AS trace FROM runs ORDER BY trace DESC, cycles
 SELECT dram_scheduler FROM runs UNION SELECT machine FROM runs
 SELECT dram_scheduler FROM runs WHERE is_even UNION ALL SELECT machine FROM runs ORDER BY 1
 SELECT trace FROM runs EXCEPT SELECT trace FROM runs WHERE is_even
-SELECT ipc_thread FROM runs INTERSECT SELECT ipc_thread FROM runs WHERE machine = 'v100'
+SELECT ipc_thread FROM runs INTERSECT SELECT ipc_thread FROM runs WHERE machine = 'accelsim-qv100'
 SELECT shift FROM runs UNION SELECT stalls FROM runs EXCEPT SELECT 3 INTERSECT SELECT shift FROM runs
 SELECT DISTINCT machine, is_even FROM runs ORDER BY machine
 SELECT DISTINCT ON (trace) trace, dram_scheduler, cycles FROM runs ORDER BY trace, cycles

@@ -49,7 +49,7 @@ pub const SEEDS: &[(&str, &str)] = &[
         "",
     ),
     ("dram check log.csv", "log.csv"),
-    ("dram map 0x1f40 --machine v100", ""),
+    ("dram map 0x1f40 --machine accelsim-qv100", ""),
     ("network --nodes 16 --rate 0.1..0.3/2 --cycles 200 --warmup 50", ""),
     ("query results --file query.sql --format csv", "query.sql"),
     ("query results --tables", "results/runs.parquet"),
@@ -223,7 +223,7 @@ pub fn files() -> Vec<(String, Vec<u8>)> {
     let pipeline = fs::read_to_string(pipeline).unwrap();
     let texts = [
         ("mine.toml", MACHINE),
-        ("preset.toml", preset_text("rtx2060s").unwrap()),
+        ("preset.toml", preset_text("accelsim-rtx2060s").unwrap()),
         ("mine-gddr3.toml", Standard::text("gddr3").unwrap()),
         ("plan.toml", PLAN),
         ("kernel-1.traceg", KERNEL),

@@ -23,7 +23,7 @@ fn comparison_of_machines_and_two_slots_with_a_missing_run() {
         ("a.wmt", "li2015", "fcfs", "gto", Some(3.0)),
         ("a.wmt", "li2015", "fr-fcfs", "gto", Some(4.0)),
         ("b.wmt", "li2015", "fr-fcfs", "gto", Some(4.0)),
-        ("a.wmt", "v100", "fr-fcfs", "gto", Some(10.0)),
+        ("a.wmt", "accelsim-qv100", "fr-fcfs", "gto", Some(10.0)),
     ]);
     insta::assert_snapshot!(compare(&runs, &against("fr-fcfs")).unwrap().to_text(80));
 }

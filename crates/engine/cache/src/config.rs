@@ -61,6 +61,13 @@ choice! {
 
 serde_choice!(WriteAllocate);
 
+impl WriteAllocate {
+    /// Returns whether a store that misses fetches data.
+    pub fn fetches(self) -> bool {
+        matches!(self, WriteAllocate::FetchOnWrite | WriteAllocate::SendAndFetch)
+    }
+}
+
 choice! {
     /// When a read miss allocates its line.
     #[derive(Debug, PartialEq, Eq)]

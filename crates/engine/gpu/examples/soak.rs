@@ -3,7 +3,7 @@
 //! rules of its standard. Prints its progress and the memory in use every half minute.
 //!
 //! ```sh
-//! cargo run --profile soak -p warpmem-gpu --example soak -- v100 2 a.wmt b.wmt
+//! cargo run --profile soak -p warpmem-gpu --example soak -- accelsim-qv100 2 a.wmt b.wmt
 //! ```
 
 #![allow(clippy::print_stdout, reason = "a program")]

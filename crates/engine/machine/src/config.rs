@@ -138,6 +138,9 @@ section! {
         /// write-backs of dirty lines do not. At the limit no request leaves; the stall is counted
         /// under the miss queue. 0: unlimited.
         max_requests: u32 = 0, in 0..=ENTRIES, unit "requests";
+        /// `true`: a warp ends without the acknowledgements of its stores, which may arrive after the
+        /// end of its kernel. `false`: it waits for them, as in GPGPU-Sim.
+        stores_outlive_warps: bool = false;
         /// Replies that an SM takes from the network per core cycle, and data that its registers
         /// accept; a sector each.
         replies_per_cycle: u32 = 1, in 1..=16, unit "replies";
@@ -266,8 +269,11 @@ section! {
         /// 32 banks of 4 bytes, at least one per 128 bytes that the lanes move.
         data_path: DataPath = DataPath::Sectors;
         /// Lines that the tags look up per cycle with `wavefronts`. An instruction of n lines takes
-        /// 1 + (n - 1) / this many cycles; fractions accumulate over instructions.
+        /// (n + `l1.tag_overhead`) / this many cycles; fractions accumulate over instructions.
         tags_per_cycle: u32 = 4, in 1..=64, unit "lines";
+        /// Lines that the tags could look up in the time that an instruction takes beyond that of its
+        /// own lines.
+        tag_overhead: u32 = 2, in 0..=64, unit "lines";
         /// Requests that leave the miss queue per core cycle.
         requests_per_cycle: u32 = 1, in 1..=16, unit "requests";
         /// Miss-queue entries that reads leave free for stores unless they hit.

@@ -26,6 +26,7 @@ impl Machine {
         check_shared_lines(&self.l1.cache, &self.l2.cache)?;
         check_miss_queue(&self.l1)?;
         check_wavefronts(&self.l1)?;
+        check_outliving(&self.sm, &self.l1)?;
         check_l2_write(&self.l2.cache)?;
         check_send_and_fetch(&self.l1.cache, &self.l2.cache)?;
         check_unified(&self.l1, &self.sm)?;
@@ -238,6 +239,13 @@ fn check_wavefronts(l1: &L1) -> Check {
     let holds = l1.data_path != DataPath::Wavefronts || l1.cache.sector_bytes == 32;
     let valid = "32 with `l1.data_path` = \"wavefronts\"";
     rule(holds, "l1.cache.sector_bytes", l1.cache.sector_bytes, valid)
+}
+
+/// The start of a kernel flushes L1, which then awaits no data of stores.
+fn check_outliving(sm: &Sm, l1: &L1) -> Check {
+    let fetches = l1.enabled && l1.cache.write_allocate.fetches();
+    let valid = "false with an `l1.cache.write_allocate` that fetches";
+    rule(!(sm.stores_outlive_warps && fetches), "sm.stores_outlive_warps", true, valid)
 }
 
 fn check_unified(l1: &L1, sm: &Sm) -> Check {

@@ -406,9 +406,11 @@ fn each_machine_has_a_baseline_of_its_own() {
         [lit(machine).alias("machine"), policy.alias("dram_scheduler")]
     };
     let directory = runs(2, 2, &[""]);
-    rewrite(&directory, |runs| with_others(runs.with_columns(named("li2015")), &named("v100")));
+    rewrite(&directory, |runs| {
+        with_others(runs.with_columns(named("li2015")), &named("accelsim-qv100"))
+    });
     let study = open(&directory, None, false);
     let on = |machine: &str| (own(machine), vec![machine.to_owned()]);
-    assert_eq!(study.baselines, [on("li2015"), on("v100")]);
+    assert_eq!(study.baselines, [on("li2015"), on("accelsim-qv100")]);
     assert_eq!(study.unmatched, 0);
 }

@@ -94,7 +94,7 @@ fn a_machine_file_names_a_policy() {
 fn the_checker_finds_no_violation() {
     let bench = Bench::new("checked");
     let logged = ["--dram-scheduler", "warp-turns(limit=2)", "--command-log", "log.csv"];
-    bench.output(&[&["run", "k.wmt", "--machine", "v100"], &logged[..]].concat());
+    bench.output(&[&["run", "k.wmt", "--machine", "accelsim-qv100"], &logged[..]].concat());
     assert_eq!(bench.output(&["dram", "check", "log.csv"]), "");
 }
 

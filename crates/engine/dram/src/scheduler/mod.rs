@@ -11,7 +11,6 @@ mod div_first;
 mod fcfs;
 mod fr_fcfs;
 mod fr_rr_fcfs;
-mod group_fr_fcfs;
 mod medic;
 mod most_pending;
 mod mshr;
@@ -43,7 +42,6 @@ pub static SCHEDULERS: Registry<dyn Family, SchedulerContext> = Registry::new(
         fcfs::ENTRY,
         banked_fifo::ENTRY,
         fr_fcfs::ENTRY,
-        group_fr_fcfs::ENTRY,
         most_pending::ENTRY,
         mshr::MSHR_M,
         mshr::MSHR_S,

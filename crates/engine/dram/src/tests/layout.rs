@@ -101,8 +101,8 @@ fn masks_of_gpgpu_sim() {
     let mask = |low: &str| format!("map=dramid@8;00000000.00000000.00000000.00000000.{low}");
     let like = [
         ("li2015", "0000RRRR.RRRRRRRR.BBBCCCCB.CCSSSSSS"),
-        ("v100", "0000RRRR.RRRRRRRR.RBBBCCCB.CCCSSSSS"),
-        ("rtx2060s", "0000RRRR.RRRRRRRR.RBBBCCCC.BCCSSSSS"),
+        ("accelsim-qv100", "0000RRRR.RRRRRRRR.RBBBCCCB.CCCSSSSS"),
+        ("accelsim-rtx2060s", "0000RRRR.RRRRRRRR.RBBBCCCC.BCCSSSSS"),
     ];
     for (preset, low) in like {
         assert_eq!(layout(preset, &["interleave=0", &mask(low)]), layout(preset, &[]), "{preset}");
@@ -112,7 +112,7 @@ fn masks_of_gpgpu_sim() {
     let no_channel = mask(like[0].1).replace("dramid@8;", "");
     assert_eq!(layout("li2015", &[&no_channel]), layout("li2015", &[]));
     let letters = "map=00000000.00000000.00000000.0000000R.RRRRRRRR.RRRRBBBC.CCBDDDDD.CCCSSSSS";
-    assert_eq!(layout("v100", &[letters]), layout("v100", &[]));
+    assert_eq!(layout("accelsim-qv100", &[letters]), layout("accelsim-qv100", &[]));
 }
 
 #[test]
@@ -253,7 +253,7 @@ fn impossible_channels_are_refused() {
     starts(&["interleave=300"], "`dram.address.interleave_bytes` = 300");
     starts(&["interleave=536870912"], "`dram.address.interleave_bytes` = 536870912");
     starts(&["channels=0"], "`dram.channels` = 0");
-    let message = refusal("v100", &["channels=31"]);
+    let message = refusal("accelsim-qv100", &["channels=31"]);
     assert!(
         message.ends_with("expected 2^5, as `dram.address.map` has 5 channel bits"),
         "{message}"

@@ -30,7 +30,7 @@ fn presets() -> Vec<Dram> {
             }
         }
     }
-    channels.push(preset("rtx2060s"));
+    channels.push(preset("accelsim-rtx2060s"));
     channels
 }
 

@@ -26,14 +26,14 @@ use warpmem_machine::load;
 use warpmem_trace::Trace;
 
 /// Traces in `traces/`, each with the command that generated it in its provenance, and the machine of their
-/// run: mirrors of Accel-Sim (`v100`, `rtx2060s`), machines of papers, and chips.
+/// run: mirrors of Accel-Sim (`accelsim-qv100`, `accelsim-rtx2060s`), machines of papers, and chips.
 const RUNS: [(&str, &str); 8] = [
-    ("triad", "v100"),
-    ("vecadd", "rtx2060s"),
+    ("triad", "accelsim-qv100"),
+    ("vecadd", "accelsim-rtx2060s"),
     ("merge-sort", "li2015"),
-    ("stencil", "v100"),
+    ("stencil", "accelsim-qv100"),
     ("gups", "h100"),
-    ("bfs", "rtx2060s"),
+    ("bfs", "accelsim-rtx2060s"),
     ("spmv", "owl2013"),
     ("gemm", "a100"),
 ];

@@ -179,7 +179,7 @@ mod tests {
     }
 
     fn per_sm(block: u32, registers: u32, shared: u32) -> u32 {
-        let sm = warpmem_machine::load("v100", &[]).unwrap().sm;
+        let sm = warpmem_machine::load("accelsim-qv100", &[]).unwrap().sm;
         CtaNeeds::of(&kernel(block, registers, shared), &sm).unwrap().per_sm(&sm)
     }
 
@@ -199,7 +199,7 @@ mod tests {
 
     #[test]
     fn a_cta_too_large_for_an_sm_names_the_exceeded_resource() {
-        let sm = warpmem_machine::load("v100", &[]).unwrap().sm;
+        let sm = warpmem_machine::load("accelsim-qv100", &[]).unwrap().sm;
         let error = CtaNeeds::of(&kernel(32, 8, 1 << 20), &sm).unwrap_err();
         assert_eq!(error.key, "sm.shared_bytes");
         assert!(error.to_string().contains("1048576 bytes of shared memory"), "{error}");

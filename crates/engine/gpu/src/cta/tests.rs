@@ -341,7 +341,7 @@ fn l1_is_not_flushed_under_a_resident_cta() {
 
 #[test]
 fn l1_takes_the_capacity_left_by_shared_memory() {
-    let v100 = warpmem_machine::load("v100", &["sm.count=1".to_owned()]).unwrap();
+    let v100 = warpmem_machine::load("accelsim-qv100", &["sm.count=1".to_owned()]).unwrap();
     let l1_bytes = |shared_bytes, threads| {
         let kernel = TestKernel { shared_bytes, threads, ..kernel(1) };
         Rig::new(&v100, &[kernel]).only(0).l1_bytes >> 10

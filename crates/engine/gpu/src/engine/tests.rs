@@ -296,7 +296,7 @@ fn mixed_kernel(ctas: u64, warps: u64) -> Trace {
 #[test]
 fn the_balance_of_work_is_bounded_by_the_number_of_regions() {
     let trace = mixed_kernel(120, 4);
-    let machine = load_machine("v100", &[]);
+    let machine = load_machine("accelsim-qv100", &[]);
     let plain = Simulation::new(&machine, &trace).run(&mut Discard).unwrap();
     for regions in [1, 4] {
         let simulation = Simulation::new(&machine, &trace).threads(regions);
@@ -313,7 +313,7 @@ fn the_balance_of_work_is_bounded_by_the_number_of_regions() {
 #[test]
 fn a_step_that_no_unit_asked_for_changes_nothing() {
     let trace = mixed_kernel(30, 6);
-    for preset in ["li2015", "v100", "a100"] {
+    for preset in ["li2015", "accelsim-qv100", "a100"] {
         let machine = load_machine(preset, &["sm.count=4"]);
         let simulation = || Simulation::new(&machine, &trace);
         let (result, asked) = simulation().run_counting_steps().unwrap();

@@ -223,7 +223,7 @@ mod tests {
     fn the_policy_of_the_machine_matches_by_unique_name() {
         let default = |given: &[&str]| {
             let lists = [list("dram_scheduler", given)];
-            choose_for("v100", None, &lists).unwrap().replace("dram_scheduler=", "")
+            choose_for("accelsim-qv100", None, &lists).unwrap().replace("dram_scheduler=", "")
         };
         let own = "fr-fcfs(banks=stepping,picks_per_cycle=1)";
         let capped = "fr-fcfs(row_hit_cap=4)";

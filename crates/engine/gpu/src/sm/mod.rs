@@ -37,7 +37,7 @@ pub use code::Code;
 use code::Static;
 use fetch::Fetch;
 use issue_stage::IssueStage;
-use memory::{Access, ClusterMember, MemoryPipeline, Occupancy};
+use memory::{Access, ClusterMember, Completed, MemoryPipeline, Occupancy};
 use pipeline::Pipeline;
 use residents::Residents;
 pub use residents::{CtaEnd, CtaLaunch, Issued};
@@ -244,8 +244,10 @@ impl Sm {
             issue_cycle: cycle.number(),
             ..LoadRow::default()
         };
-        let access = Access::new(instruction, cta.number, self.pipeline.atomics_stall, row);
+        let mut access = Access::new(instruction, cta.number, self.pipeline.atomics_stall, row);
+        access.outlives_warp = !access.holds_warp && self.pipeline.outlives_warp(instruction);
         warp.held += u32::from(access.holds_warp);
+        warp.outliving += u32::from(access.outlives_warp);
         let id = ClusterCta { kernel: cta.kernel, cta: cta.index };
         let member = ClusterMember { cta: id, sms: cta.cluster.sms(&self.id) };
         let returns = access.returns;
@@ -269,11 +271,15 @@ impl Sm {
     /// Completes the memory instructions whose last datum has arrived.
     fn complete_accesses(&mut self, cycle: CoreCycle, ctx: &mut Context) {
         while let Some(done) = self.memory.take_completed(ctx) {
+            if done.outlives_warp && self.has_ended_before(&done) {
+                continue;
+            }
             if done.waits_at_mbarrier {
                 self.wait_at_mbarriers(done.warp_slot);
             }
             let warp = self.warps.get_mut(done.warp_slot);
             warp.held -= u32::from(done.held_warp);
+            warp.outliving -= u32::from(done.outlives_warp);
             if done.returns {
                 warp.finish_load(done.access);
             } else {
@@ -284,6 +290,12 @@ impl Sm {
             }
             self.memory_back(done.warp_slot, cycle);
         }
+    }
+
+    /// Whether the warp of an instruction has ended; there may be another in its slot.
+    fn has_ended_before(&self, done: &Completed) -> bool {
+        let slot = done.warp_slot;
+        !slot.is_in(self.sets.present()) || done.issue_cycle < self.sets.launch_cycle(slot)
     }
 
     fn start_warp(
@@ -356,7 +368,7 @@ impl Sm {
     fn end_warp_if_done(&mut self, slot: WarpSlot) {
         let warp = self.warps.get(slot);
         let is_held = warp.held > 0 || slot.is_in(self.sets.at_barrier());
-        if warp.loads > 0 || warp.posted > 0 || is_held {
+        if warp.loads > 0 || warp.posted > warp.outliving || is_held {
             return;
         }
         let cta = warp.cta;

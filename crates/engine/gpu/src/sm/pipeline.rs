@@ -1,7 +1,8 @@
 //! Parameters of an SM's pipeline, resolved once from the machine.
 
-use super::code::{CLASSES, CONTROL, Class, INTEGER, Op, SYNC};
+use super::code::{CLASSES, CONTROL, Class, INTEGER, Op, SYNC, Static};
 use warpmem_machine::{Machine, Sm as Config, Stall, SyncUnit, Unit};
+use warpmem_trace::{Kind, Space};
 
 /// Units, latencies and stall rules of an SM. Latencies and intervals are in core cycles.
 pub(super) struct Pipeline {
@@ -19,6 +20,8 @@ pub(super) struct Pipeline {
     pub stalls_on_loads: bool,
     /// A warp stalls at an atomic until it completes.
     pub atomics_stall: bool,
+    /// A warp ends without the acknowledgements of its stores.
+    stores_outlive_warps: bool,
 }
 
 impl Pipeline {
@@ -31,6 +34,7 @@ impl Pipeline {
             operand_latency: u64::from(config.operand_latency),
             writeback_latency: u64::from(config.writeback_latency),
             async_bypass: machine.l1.async_bypass,
+            stores_outlive_warps: config.stores_outlive_warps,
             stalls_on_loads: config.stall == Stall::Load,
             atomics_stall: config.atomics_stall,
         }
@@ -51,6 +55,14 @@ impl Pipeline {
     #[inline]
     pub fn reads_l1(&self, op: Op) -> bool {
         op.reads_l1 || op.bypassing_copy && !self.async_bypass
+    }
+
+    /// Whether a warp may end before the instruction completes: a store or reduction to memory, whose
+    /// acknowledgement only fences await.
+    pub fn outlives_warp(&self, instruction: &Static) -> bool {
+        let to_memory = matches!(instruction.space, Space::Global | Space::Local);
+        let is_posted = matches!(instruction.kind, Kind::Store | Kind::Reduction);
+        self.stores_outlive_warps && to_memory && is_posted
     }
 }
 

@@ -39,6 +39,8 @@ pub(super) struct Warp {
     /// prefetches).
     pub loads: u32,
     pub posted: u32,
+    /// The posted ones for which the warp's end does not wait.
+    pub outliving: u32,
     /// Reasons that block all issue: stalling atomics in flight and incomplete mbarrier phases.
     pub held: u32,
     /// The next instruction waits for all posted ones (fence).
@@ -79,6 +81,7 @@ impl Warp {
             use_limit: u64::MAX,
             loads: 0,
             posted: 0,
+            outliving: 0,
             held: 0,
             fence: false,
             cta,

@@ -72,7 +72,7 @@ pub(super) fn convert(path: &Path, text: &str) -> Result<Conversion, MachineErro
     let mut mapping = Mapping::new(options, path);
     // HBM has two command buses.
     let is_hbm = mapping.take_or("-dram_dual_bus_interface", "0").flag()?;
-    let base = if is_hbm { "v100" } else { "rtx2060s" };
+    let base = if is_hbm { "accelsim-qv100" } else { "accelsim-rtx2060s" };
     sm::map(&mut mapping)?;
     dram::map(&mut mapping)?;
     cache::map(&mut mapping)?;

@@ -133,7 +133,8 @@ fn keys(machine: &Machine) -> Vec<(String, Value)> {
 #[test]
 fn the_options_of_the_mirrored_machines_give_their_presets() {
     let dir = tempfile::tempdir().unwrap();
-    let mirrors = [("v100", V100, V100_UNITS), ("rtx2060s", RTX2060S, RTX2060S_UNITS)];
+    let mirrors =
+        [("accelsim-qv100", V100, V100_UNITS), ("accelsim-rtx2060s", RTX2060S, RTX2060S_UNITS)];
     for (preset, options, units) in mirrors {
         let machine = machine(dir.path(), &format!("{COMMON}{options}"), units);
         assert_eq!(keys(&machine), keys(&load(preset, &[]).unwrap()), "{preset}");

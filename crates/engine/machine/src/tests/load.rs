@@ -29,7 +29,7 @@ fn overrides_apply_in_order() {
     assert!(!machine.l1.enabled);
     assert_eq!(machine.l2.cache.write, WritePolicy::WriteThrough);
     assert_eq!(machine.sm.units.sfu, Unit { latency: 7, interval: 4 });
-    let v100 = with("v100", &["l1.shared_options_bytes=[0,98304]"]).unwrap();
+    let v100 = with("accelsim-qv100", &["l1.shared_options_bytes=[0,98304]"]).unwrap();
     assert_eq!(v100.l1.shared_options_bytes, [0, 98304]);
 }
 
@@ -86,7 +86,7 @@ fn a_file_overrides_its_base() {
     expected.dram.timing.tcl = 13;
     expected.sm.units.sfu.latency = 9;
     assert_eq!(machine, expected);
-    assert_eq!(load_text("base = \"v100\"\nname = \"mine\"").unwrap().name, "mine");
+    assert_eq!(load_text("base = \"accelsim-qv100\"\nname = \"mine\"").unwrap().name, "mine");
 }
 
 #[test]
@@ -121,7 +121,7 @@ fn unknown_machines_and_files_are_refused() {
     assert_eq!(refusal("no/such.toml", &[]), "failed to read machine file no/such.toml");
     assert_eq!(
         file_refusal("base = \"v10\""),
-        format!("unknown machine `v10` (did you mean `v100`?); {valid}")
+        format!("unknown machine `v10` (did you mean `accelsim-qv100`?); {valid}")
     );
     assert_eq!(file_refusal("base = 7"), "m.toml:1: `base` = 7: expected the name of a preset");
     let (_dir, path) = file("");
@@ -154,7 +154,7 @@ fn unknown_keys_are_refused_with_a_suggestion() {
         refusal("li2015", &["dram.timing.tcll=8"]),
         "override `dram.timing.tcll=8`: unknown key `dram.timing.tcll` (did you mean `dram.timing.tcl`?)"
     );
-    assert_eq!(refusal("v100", &["zzz=8"]), "override `zzz=8`: unknown key `zzz`");
+    assert_eq!(refusal("accelsim-qv100", &["zzz=8"]), "override `zzz=8`: unknown key `zzz`");
 }
 
 #[test]
@@ -221,7 +221,7 @@ fn a_file_without_base_must_give_keys_without_defaults() {
 
 #[test]
 fn flattened_values_keep_their_types() {
-    let values = flatten(&preset("v100"));
+    let values = flatten(&preset("accelsim-qv100"));
     let get = |key: &str| values.iter().find(|(k, _)| k == key).map(|(_, v)| v.clone());
     assert_eq!(get("dram.timing.tcl"), Some(Value::Integer(12)));
     assert_eq!(get("dram.dual_command_bus"), Some(Value::Boolean(true)));

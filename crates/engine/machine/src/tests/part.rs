@@ -40,8 +40,8 @@ fn every_part_fits_every_preset() {
 
 #[test]
 fn a_part_sets_organisation_times_currents_and_clock() {
-    let old = preset("v100");
-    let machine = with("v100", &["dram.standard=hbm2:HBM2_8Gb:HBM2_2000Mbps"]).unwrap();
+    let old = preset("accelsim-qv100");
+    let machine = with("accelsim-qv100", &["dram.standard=hbm2:HBM2_8Gb:HBM2_2000Mbps"]).unwrap();
     let standard = Standard::load("hbm2").unwrap();
     let mut dram = old.dram.clone();
     let clock = standard.apply("HBM2_8Gb", "HBM2_2000Mbps", &mut dram).unwrap();

@@ -22,7 +22,7 @@ fn a_broken_rule_names_the_valid_values() {
             "`dram.write_high_watermark` = 96 is not valid: expected 1 to `dram.write_queue` = 90",
         ),
         (
-            "v100",
+            "accelsim-qv100",
             &["l2.cache.ways=16"],
             "`l2.cache.index` = \"ipoly\" is not valid: expected \"linear\", or sizes that give a power \
              of two of sets (now 48 sets)",
@@ -63,8 +63,8 @@ fn every_rule_refuses() {
         ("li2015", &["l1.cache.ways=3"], "l1.cache.ways"),
         ("li2015", &["l1.cache.ways=256"], "l1.cache.ways"),
         ("li2015", &["l1.cache.size_bytes=12288"], "l1.cache.index"),
-        ("v100", &["l2.cache.size_bytes=73728"], "l2.cache.index"),
-        ("v100", &["l2.cache.ways=16"], "l2.cache.index"),
+        ("accelsim-qv100", &["l2.cache.size_bytes=73728"], "l2.cache.index"),
+        ("accelsim-qv100", &["l2.cache.ways=16"], "l2.cache.index"),
         (
             "li2015",
             &["l2.cache.size_bytes=33554432", "l2.cache.ways=2", "l2.cache.index=xor"],
@@ -78,32 +78,36 @@ fn every_rule_refuses() {
         ("li2015", &["l1.cache.size_bytes=33554432"], "l1.cache.size_bytes"),
         ("li2015", &["l2.copies=true", "dram.channels=3"], "dram.channels"),
         ("li2015", &["l2.copies=true", "l2.cache.mshr_entries=1"], "l2.cache.mshr_entries"),
-        ("v100", &["sm.operand_latency=3"], "sm.operand_latency"),
-        ("v100", &["sm.register_banks=3"], "sm.register_banks"),
+        ("accelsim-qv100", &["sm.operand_latency=3"], "sm.operand_latency"),
+        ("accelsim-qv100", &["sm.register_banks=3"], "sm.register_banks"),
         ("li2015", &["sm.register_banks=2"], "sm.register_banks"),
         ("li2015", &["l2.to_dram_credits=128"], "l2.to_dram_credits"),
         ("li2015", &["l2.queue=4", "l2.queue_reserve=5"], "l2.queue_reserve"),
         ("li2015", &["dram.read_queue=32769"], "dram.read_queue"),
         ("li2015", &["dram.write_queue=32769"], "dram.write_queue"),
-        ("v100", &["l1.cache.line_bytes=64"], "l1.cache.line_bytes"),
-        ("v100", &["l1.cache.sector_bytes=64"], "l1.cache.sector_bytes"),
+        ("accelsim-qv100", &["l1.cache.line_bytes=64"], "l1.cache.line_bytes"),
+        ("accelsim-qv100", &["l1.cache.sector_bytes=64"], "l1.cache.sector_bytes"),
         ("li2015", &["l1.cache.write=write-back", "l1.cache.miss_queue=1"], "l1.cache.miss_queue"),
-        ("rtx2060s", &["l1.cache.miss_queue=1"], "l1.cache.miss_queue"),
+        ("accelsim-rtx2060s", &["l1.cache.miss_queue=1"], "l1.cache.miss_queue"),
         ("li2015", &["l1.cache.miss_queue=4", "l1.read_reserve=4"], "l1.read_reserve"),
-        ("v100", &["l2.cache.write=local-write-back"], "l2.cache.write"),
+        ("accelsim-qv100", &["l2.cache.write=local-write-back"], "l2.cache.write"),
         ("li2015", &["l1.unified_bytes=65536"], "l1.unified_bytes"),
-        ("v100", &["l1.shared_options_bytes=[]"], "l1.unified_bytes"),
-        ("v100", &["l1.shared_options_bytes=[0,98304,131072]"], "l1.shared_options_bytes"),
-        ("v100", &["l1.shared_options_bytes=[0,98305]"], "l1.shared_options_bytes"),
-        ("v100", &["l1.shared_options_bytes=[0,65536]"], "l1.shared_options_bytes"),
-        ("v100", &["l1.shared_options_bytes=[8192,98304]"], "l1.cache.size_bytes"),
+        ("accelsim-qv100", &["l1.shared_options_bytes=[]"], "l1.unified_bytes"),
+        (
+            "accelsim-qv100",
+            &["l1.shared_options_bytes=[0,98304,131072]"],
+            "l1.shared_options_bytes",
+        ),
+        ("accelsim-qv100", &["l1.shared_options_bytes=[0,98305]"], "l1.shared_options_bytes"),
+        ("accelsim-qv100", &["l1.shared_options_bytes=[0,65536]"], "l1.shared_options_bytes"),
+        ("accelsim-qv100", &["l1.shared_options_bytes=[8192,98304]"], "l1.cache.size_bytes"),
         ("li2015", &["dram.banks=12"], "dram.banks"),
         ("li2015", &["dram.bank_groups=3"], "dram.bank_groups"),
         ("li2015", &["dram.bank_groups=32"], "dram.bank_groups"),
         ("li2015", &["dram.row_bytes=3000"], "dram.row_bytes"),
         ("li2015", &["dram.row_bytes=64"], "dram.row_bytes"),
-        ("v100", &["dram.write_high_watermark=1"], "dram.write_high_watermark"),
-        ("v100", &["dram.write_low_watermark=1"], "dram.write_low_watermark"),
+        ("accelsim-qv100", &["dram.write_high_watermark=1"], "dram.write_high_watermark"),
+        ("accelsim-qv100", &["dram.write_low_watermark=1"], "dram.write_low_watermark"),
         ("li2015", &["dram.write_high_watermark=129"], "dram.write_high_watermark"),
         ("li2015", &["dram.write_high_watermark=80"], "dram.write_low_watermark"),
         ("li2015", &["dram.queue_organisation=per-bank", "dram.read_queue=15"], "dram.read_queue"),
@@ -119,7 +123,7 @@ fn every_rule_refuses() {
         ),
         ("li2015", &["dram.burst_length=6"], "dram.burst_length"),
         ("li2015", &["dram.bus_bytes=6"], "dram.bus_bytes"),
-        ("v100", &["dram.bus_bytes=32"], "dram.bus_bytes"),
+        ("accelsim-qv100", &["dram.bus_bytes=32"], "dram.bus_bytes"),
         ("li2015", &["dram.timing.tras=11"], "dram.timing.tras"),
         ("li2015", &["dram.timing.trc=27"], "dram.timing.trc"),
         ("li2015", &["dram.timing.tccdl=1"], "dram.timing.tccdl"),
@@ -157,17 +161,33 @@ fn every_rule_refuses() {
         ("li2015", &["dram.timing.trfc=1"], "dram.timing.trfc"),
         ("li2015", &["dram.timing.trefi=100"], "dram.timing.trfc"),
         ("li2015", &["dram.timing.trefi=100", "dram.timing.trfc=100"], "dram.timing.trfc"),
-        ("v100", &["dram.address.partition_hash_bits=[13,20]"], "dram.address.partition_hash_bits"),
-        ("v100", &["dram.address.partition_hash_bits=[14,64]"], "dram.address.partition_hash_bits"),
-        ("v100", &["dram.address.partition_hash_bits=[20,14]"], "dram.address.partition_hash_bits"),
-        ("v100", &["dram.address.partition_hash_bits=[20]"], "dram.address.partition_hash_bits"),
         (
-            "rtx2060s",
+            "accelsim-qv100",
+            &["dram.address.partition_hash_bits=[13,20]"],
+            "dram.address.partition_hash_bits",
+        ),
+        (
+            "accelsim-qv100",
+            &["dram.address.partition_hash_bits=[14,64]"],
+            "dram.address.partition_hash_bits",
+        ),
+        (
+            "accelsim-qv100",
+            &["dram.address.partition_hash_bits=[20,14]"],
+            "dram.address.partition_hash_bits",
+        ),
+        (
+            "accelsim-qv100",
+            &["dram.address.partition_hash_bits=[20]"],
+            "dram.address.partition_hash_bits",
+        ),
+        (
+            "accelsim-rtx2060s",
             &["dram.address.partition_hash_bits=[12,20]"],
             "dram.address.partition_hash_bits",
         ),
         ("li2015", &["l2.slices_per_channel=3"], "l2.slices_per_channel"),
-        ("v100", &["dram.banks=1", "dram.bank_groups=1"], "l2.slices_per_channel"),
+        ("accelsim-qv100", &["dram.banks=1", "dram.bank_groups=1"], "l2.slices_per_channel"),
         ("li2015", &["dram.address.map=row:12 burst:6 bank:4 column:6"], "dram.address.map"),
         (
             "li2015",
@@ -195,9 +215,9 @@ fn every_rule_refuses() {
             "dram.address.map",
         ),
         ("li2015", &["dram.pseudo_channels=2"], "dram.address.map"),
-        ("v100", &["dram.channels=16"], "dram.channels"),
+        ("accelsim-qv100", &["dram.channels=16"], "dram.channels"),
         ("li2015", &["dram.channels=128", "l2.slices_per_channel=4"], "dram.channels"),
-        ("v100", &["dram.address.interleave_bytes=256"], "dram.address.interleave_bytes"),
+        ("accelsim-qv100", &["dram.address.interleave_bytes=256"], "dram.address.interleave_bytes"),
         ("li2015", &["dram.address.interleave_bytes=0"], "dram.address.interleave_bytes"),
         ("li2015", &["dram.address.interleave_bytes=64"], "dram.address.interleave_bytes"),
         ("li2015", &["dram.address.interleave_bytes=384"], "dram.address.interleave_bytes"),
@@ -207,7 +227,7 @@ fn every_rule_refuses() {
             "dram.address.partition_hash_bits",
         ),
         (
-            "v100",
+            "accelsim-qv100",
             &[
                 "dram.channels=256",
                 "l2.slices_per_channel=8",
@@ -296,13 +316,13 @@ proptest! {
 
     #[test]
     fn arbitrary_overrides_never_panic(text in ".{0,40}", value in ".{0,20}") {
-        let _ = load("v100", &[text]);
-        let _ = load("v100", &[format!("dram.address.map={value}")]);
-        let _ = load("v100", &[format!("l1.shared_options_bytes={value}")]);
+        let _ = load("accelsim-qv100", &[text]);
+        let _ = load("accelsim-qv100", &[format!("dram.address.map={value}")]);
+        let _ = load("accelsim-qv100", &[format!("l1.shared_options_bytes={value}")]);
     }
 
     #[test]
-    fn arbitrary_files_never_panic(text in "(base = \"v100\"\n)?[a-z.\\[\\]=\"0-9\n {}#]{0,80}") {
+    fn arbitrary_files_never_panic(text in "(base = \"accelsim-qv100\"\n)?[a-z.\\[\\]=\"0-9\n {}#]{0,80}") {
         let _ = load_text(&text);
     }
 }

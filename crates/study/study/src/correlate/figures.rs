@@ -318,7 +318,7 @@ mod tests {
     }
 
     fn row() -> Map<String, Value> {
-        row_on("v100")
+        row_on("accelsim-qv100")
     }
 
     fn row_on(machine: &str) -> Map<String, Value> {
@@ -354,7 +354,7 @@ mod tests {
 
     #[test]
     fn merged_loads_count_as_misses_with_allocate_on_fill() {
-        let figures = Figures::of_row(&row_on("rtx2060s"), Vec::new()).unwrap();
+        let figures = Figures::of_row(&row_on("accelsim-rtx2060s"), Vec::new()).unwrap();
         assert_eq!(figures.l1, CacheFigures { accesses: Some(42), misses: Some(34) });
         assert_eq!(figures.l2, CacheFigures { accesses: Some(420), misses: Some(290) });
     }

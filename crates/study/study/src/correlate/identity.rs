@@ -132,7 +132,7 @@ mod tests {
 
     #[test]
     fn every_figure_of_a_log_has_a_counterpart() {
-        let machine = load("v100", &[]).unwrap();
+        let machine = load("accelsim-qv100", &[]).unwrap();
         let ours = flatten(&machine);
         for (key, _) in STATED {
             let value = ours.iter().find(|(known, _)| known == key).unwrap();

@@ -12,8 +12,11 @@ use warpmem_machine::{Machine, load};
 use warpmem_params::{did_you_mean, nearest};
 
 /// Configurations of Accel-Sim with a corresponding preset.
-const KNOWN: [(&str, &str); 3] =
-    [("SM7_QV100", "v100"), ("SM75_RTX2060_S", "rtx2060s"), ("SM86_RTX3070", "rtx3070")];
+const KNOWN: [(&str, &str); 3] = [
+    ("SM7_QV100", "accelsim-qv100"),
+    ("SM75_RTX2060_S", "accelsim-rtx2060s"),
+    ("SM86_RTX3070", "accelsim-rtx3070"),
+];
 
 /// Overrides of every run, before those of the user. Launches take no time, because launch latency
 /// is excluded from the reference's figures.

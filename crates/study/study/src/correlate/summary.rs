@@ -201,7 +201,7 @@ mod tests {
         let figures = |cycles| Figures { cycles, ..Figures::default() };
         Comparison {
             trace: trace.to_owned(),
-            machine: "v100".to_owned(),
+            machine: "accelsim-qv100".to_owned(),
             configuration: "SM7_QV100".to_owned(),
             dram_scheduler: scheduler.to_owned(),
             ours: figures(ours),
@@ -296,7 +296,7 @@ mod tests {
     #[test]
     fn fifo_runs_pair_with_their_fr_fcfs_runs() {
         let mut elsewhere = run("a", FR_FCFS, 7, 7);
-        elsewhere.machine = "rtx2060s".to_owned();
+        elsewhere.machine = "accelsim-rtx2060s".to_owned();
         let runs = [
             elsewhere,
             run("a", FIFO, 300, 1000),

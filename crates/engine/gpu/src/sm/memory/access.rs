@@ -26,6 +26,8 @@ pub(in crate::sm) struct Access {
     pub returns: bool,
     /// Blocks the issue of its warp until it completes.
     pub holds_warp: bool,
+    /// Its warp may end before it completes.
+    pub outlives_warp: bool,
     /// Its data also go to other SMs.
     pub is_multicast: bool,
     /// An async copy with a [`Copy`](super::copies::Copy).

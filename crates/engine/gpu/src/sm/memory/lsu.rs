@@ -208,7 +208,7 @@ mod tests {
 
     #[test]
     fn an_unused_unit_allocates_no_entries() {
-        let mut config = load("v100", &[]).unwrap().sm;
+        let mut config = load("accelsim-qv100", &[]).unwrap().sm;
         (config.schedulers, config.lsu_queue) = (64, 65_536);
         let lsu = Lsu::new(&config);
         assert_eq!(lsu.entries.capacity(), 0);
@@ -216,7 +216,7 @@ mod tests {
 
     #[test]
     fn a_unit_without_instructions_requests_no_cycle() {
-        let lsu = Lsu::new(&load("v100", &[]).unwrap().sm);
+        let lsu = Lsu::new(&load("accelsim-qv100", &[]).unwrap().sm);
         assert_eq!(lsu.next(CoreCycle::new(5)), CoreCycle::NEVER);
     }
 }

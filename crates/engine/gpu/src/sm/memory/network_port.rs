@@ -152,7 +152,7 @@ mod tests {
 
     fn queue(requests_per_cycle: u32) -> MissQueue {
         let keys = [format!("l1.requests_per_cycle={requests_per_cycle}")];
-        MissQueue::new(&machine::load("v100", &keys).unwrap().l1)
+        MissQueue::new(&machine::load("accelsim-qv100", &keys).unwrap().l1)
     }
 
     #[test]

@@ -4,14 +4,17 @@ use super::MemoryPipeline;
 use super::access::AccessId;
 use crate::context::Context;
 use crate::sm::scheduler::WarpScheduler;
-use warpmem_sim::{CacheLevel, Request, RequestId, RequestKind, Ticks, WarpSlot};
+use warpmem_sim::{CacheLevel, CoreCycle, Request, RequestId, RequestKind, Ticks, WarpSlot};
 
 /// A completed memory instruction.
 pub(in crate::sm) struct Completed {
     pub access: AccessId,
     pub warp_slot: WarpSlot,
+    pub issue_cycle: CoreCycle,
     /// Whether it returned data to a register.
     pub returns: bool,
+    /// Whether its warp may have ended.
+    pub outlives_warp: bool,
     /// Whether it blocked the issue of its warp.
     pub held_warp: bool,
     /// Whether its warp waits at mbarriers.
@@ -109,7 +112,9 @@ impl MemoryPipeline {
         let completed = Completed {
             access: id,
             warp_slot: access.warp_slot(),
+            issue_cycle: access.issue_cycle(),
             returns: access.returns,
+            outlives_warp: access.outlives_warp,
             held_warp: access.holds_warp,
             waits_at_mbarrier: access.waits_at_mbarrier,
         };

@@ -193,7 +193,7 @@ fn a_kernel_without_memory_accesses_issues_as_in_accel_sim() {
         (17, [5, 15, 27, 39, 51, 63, 75, 87, 99, 111, 123, 135, 147, 159, 170]),
         (23, [6, 17, 29, 41, 53, 65, 77, 89, 101, 113, 125, 137, 149, 161, 171]),
     ];
-    let machine = warpmem_machine::load("v100", &[]).unwrap();
+    let machine = warpmem_machine::load("accelsim-qv100", &[]).unwrap();
     let outcome = run_ctas(&machine, vec![vec![prologue(); 8]; 3]);
     for (warp, cycles) in reference {
         assert_eq!(outcome.offsets_of(warp), cycles, "warp {warp}");

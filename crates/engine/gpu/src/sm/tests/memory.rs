@@ -3,7 +3,7 @@
 use super::*;
 use crate::testing::machine;
 use warpmem_cache::ReservationFail;
-use warpmem_testing::{Step, compute, exit, load, memory, store};
+use warpmem_testing::{Step, TestKernel, compute, exit, fence, load, memory, store, trace};
 use warpmem_trace::OpClass::Integer;
 use warpmem_trace::{CacheOp, Kind, Space};
 
@@ -56,6 +56,42 @@ fn an_instruction_without_active_lanes_issues_without_traffic() {
     assert_eq!(outcome.issues_of(0), [START, START + 1, START + 2]);
     assert_eq!(outcome.result.memory_instructions, 2);
     assert!(outcome.sent.is_empty() && outcome.loads.is_empty());
+}
+
+#[test]
+fn a_warp_ends_with_or_without_the_acknowledgement_of_its_stores() {
+    let end = |keys: &[&str], warp: &[Step]| run(&simple(keys), vec![warp.to_vec()]).end_cycle();
+    let outlives = ["sm.stores_outlive_warps=true"];
+    let (posted, none) = ([store(&[0]), exit()], [exit()]);
+    assert_eq!(end(&outlives, &posted), end(&[], &none) + 1);
+    assert!(end(&[], &posted) > end(&outlives, &posted) + MEMORY_LATENCY);
+    let loads = [load(&[0]), exit()];
+    assert_eq!(end(&outlives, &loads), end(&[], &loads), "loads are awaited");
+}
+
+/// The second CTA takes the warp slot of the first, whose stores are acknowledged later.
+#[test]
+fn acknowledgements_of_an_ended_warp_leave_its_successor_alone() {
+    let machine = simple(&["sm.stores_outlive_warps=true", "sm.max_ctas=1"]);
+    let mut rig = Rig::new(&machine, MemoryStub::default());
+    rig.launch(&trace(&[TestKernel::new(vec![vec![vec![store(&lines(3)), exit()]]])]), START);
+    let second = vec![store(&[4096]), fence(), load(&[8192]).used_after(0), exit()];
+    rig.launch(&trace(&[TestKernel::new(vec![vec![second]])]), START + 20);
+    let outcome = rig.run();
+    assert_eq!(outcome.ended.len(), 2);
+    let fenced = outcome.loads[0].issue_cycle - START;
+    assert!(fenced > 20 + MEMORY_LATENCY, "the fence awaits the successor's own store: {fenced}");
+}
+
+#[test]
+fn an_sm_takes_its_replies_per_cycle() {
+    let last = |replies: u32| {
+        let key = format!("sm.replies_per_cycle={replies}");
+        let warp = vec![load(&lines(8)).used_after(0), exit()];
+        let keys = [key.as_str(), "network.input_buffer=64", "l1.requests_per_cycle=8"];
+        run(&simple(&keys), vec![warp]).offsets_of(0)[1]
+    };
+    assert!(last(1) > last(8), "{} {}", last(1), last(8));
 }
 
 #[test]

@@ -62,8 +62,8 @@ fn options_determine_scheduler_machine_and_launch_latency() {
         .map(|key| run.machine.iter().find(|stated| stated.key == key).unwrap().value);
     assert_eq!(clocks, [1132.0, 1132.0, 1132.0, 850.0]);
     assert_eq!(stated("dram.bus_bytes"), None, "the log has one of its two options");
-    assert_eq!(run.contradiction(&load("v100", &[]).unwrap()), None);
-    let other = run.contradiction(&load("rtx2060s", &[]).unwrap()).unwrap();
+    assert_eq!(run.contradiction(&load("accelsim-qv100", &[]).unwrap()), None);
+    let other = run.contradiction(&load("accelsim-rtx2060s", &[]).unwrap()).unwrap();
     assert!(other.starts_with("`sm.count` is 34, the log has 80 (-gpgpu_n_clusters × "), "{other}");
     assert!(other.contains("; `clocks.dram_mhz` is 3500, the log has 850 "), "{other}");
     assert_eq!((run.trace, run.configuration), (None, None));

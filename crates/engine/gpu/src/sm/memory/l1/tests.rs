@@ -98,7 +98,7 @@ fn a_merged_read_counts_as_a_use() {
 fn with_allocation_on_fill_a_fill_counts_as_a_use() {
     let mut requests = RequestTable::default();
     let small = ["l1.cache.size_bytes=256", "l1.cache.ways=2"];
-    let mut l1 = l1("rtx2060s", &small);
+    let mut l1 = l1("accelsim-rtx2060s", &small);
     for address in [0x000, 0x080] {
         read(&mut l1, &mut requests, address);
         l1.fill(address, 8);
@@ -117,7 +117,7 @@ fn with_allocation_on_fill_a_fill_counts_as_a_use() {
 #[test]
 fn streaming_misses_reserve_no_line() {
     let mut requests = RequestTable::default();
-    let mut l1 = l1("rtx2060s", &[]);
+    let mut l1 = l1("accelsim-rtx2060s", &[]);
     for line in 0..200u64 {
         assert_eq!(read(&mut l1, &mut requests, line * 128), MISS);
     }
@@ -127,7 +127,7 @@ fn streaming_misses_reserve_no_line() {
 #[test]
 fn streaming_l1_keeps_local_stores_and_invalidates_on_others() {
     let mut requests = RequestTable::default();
-    let mut l1 = l1("rtx2060s", &[]);
+    let mut l1 = l1("accelsim-rtx2060s", &[]);
     for _ in 0..2 {
         assert_eq!(read(&mut l1, &mut requests, 0), MISS);
         l1.fill(0, 8);
@@ -140,7 +140,7 @@ fn streaming_l1_keeps_local_stores_and_invalidates_on_others() {
 #[test]
 fn write_through_stores_leave_valid_bytes() {
     let mut requests = RequestTable::default();
-    let mut l1 = l1("v100", &[]);
+    let mut l1 = l1("accelsim-qv100", &[]);
     for half in [0xffff, 0xffff_0000] {
         assert!(sends(&mut l1, 0x40, half, false, 1));
     }
