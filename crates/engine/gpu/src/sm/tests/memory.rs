@@ -88,7 +88,7 @@ fn an_sm_takes_its_replies_per_cycle() {
     let last = |replies: u32| {
         let key = format!("sm.replies_per_cycle={replies}");
         let warp = vec![load(&lines(8)).used_after(0), exit()];
-        let keys = [key.as_str(), "network.input_buffer=64", "l1.requests_per_cycle=8"];
+        let keys = [key.as_str(), "l1.banks=8", "l1.requests_per_cycle=8"];
         run(&simple(&keys), vec![warp]).offsets_of(0)[1]
     };
     assert!(last(1) > last(8), "{} {}", last(1), last(8));
