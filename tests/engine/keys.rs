@@ -276,6 +276,7 @@ const CHANGES: &[Change] = &[
     change("policy.l2_queue=none"),
     change("policy.topology=mesh"),
     change("run.concurrent_kernels=true"),
+    change("run.cold_launches=true"),
     change("run.launch_latency=100"),
     change("run.launch_instructions=20"),
     change("run.alike_launches=2"),

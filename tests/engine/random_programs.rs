@@ -429,7 +429,7 @@ const SHAPES: &[&[&str]] = &[
         "cluster.port_bytes=1",
         "cluster.port_bytes=8 cluster.latency=9 network.input_buffer=1 network.output_buffer=1",
     ],
-    &["run.concurrent_kernels=true"],
+    &["run.concurrent_kernels=true", "run.cold_launches=true"],
     &["run.launch_latency=40"],
     &["run.launch_instructions=30", "run.launch_instructions=200"],
     &["clocks.l2_mhz=300", "clocks.l2_mhz=2000"],

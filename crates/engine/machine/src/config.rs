@@ -418,6 +418,10 @@ section! {
     pub struct Run {
         /// `true`: kernels of different streams run concurrently when resources allow.
         concurrent_kernels: bool = false;
+        /// `true`: every kernel starts with empty caches, as under a profiler that flushes them
+        /// (Nsight Compute, `--cache-control all`). Dirty lines of L2 are written back between the
+        /// kernels, outside all counts and times. Requires `run.concurrent_kernels` = false.
+        cold_launches: bool = false;
         /// Latency from the end of a kernel to the start of the next.
         launch_latency: u32 = 0, in 0..=100_000_000, unit "core cycles";
         /// Warp instructions after which a kernel terminates: no further CTA starts, and each warp
