@@ -7,6 +7,7 @@
 
 use crate::files::claims::Claims;
 use crate::record::is_part_of_results;
+use crate::study::points::RUNS;
 use crate::study::suite::MANIFEST;
 use std::ffi::{OsStr, OsString};
 use std::fmt;
@@ -57,7 +58,7 @@ roles! {
     WriteResults = OutputResults: |path, option, claims| {
         claims.write_folder(option, path, is_part_of_results);
     };
-    /// A folder into which traces and their manifest are written.
+    /// A folder into which traces, their manifest and the cycles of runs are written.
     WriteTraces = OutputTraces: |path, option, claims| claims.write_folder(option, path, is_trace);
     /// A folder into which charts and their data are written.
     WriteCharts = OutputCharts: |path, option, claims| claims.write_folder(option, path, is_chart);
@@ -65,9 +66,9 @@ roles! {
     WriteAll = OutputFolder: |path, option, claims| claims.write_folder(option, path, |_| true);
 }
 
-/// Returns whether a generated suite may contain this file.
+/// Returns whether a folder of generated traces may contain this file.
 fn is_trace(within: &Path) -> bool {
-    within == Path::new(MANIFEST) || has_extension(within, &["wmt"])
+    [MANIFEST, RUNS].iter().any(|name| within == Path::new(name)) || has_extension(within, &["wmt"])
 }
 
 fn is_chart(within: &Path) -> bool {

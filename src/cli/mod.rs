@@ -3,6 +3,7 @@
 //! Invariant: standard output carries only the requested results; progress, notes and errors go to
 //! standard error.
 
+mod calibrate;
 #[cfg(feature = "capture")]
 mod capture;
 mod claims;
@@ -12,7 +13,7 @@ mod comparison;
 mod completions;
 mod complexity;
 mod convoy;
-#[cfg(all(feature = "capture", feature = "tables"))]
+#[cfg_attr(not(all(feature = "capture", feature = "tables")), path = "correlate/lean.rs")]
 mod correlate;
 mod descriptors;
 mod dram;
@@ -32,6 +33,7 @@ mod machines;
 mod man;
 mod network;
 mod output;
+mod points;
 mod policies;
 mod program;
 mod progress;
@@ -151,7 +153,8 @@ commands! {
     Compare => compare,
     Sweep => sweep,
     Classify => classify,
-    Correlate => correlate if all(feature = "capture", feature = "tables"),
+    Correlate => correlate,
+    Calibrate => calibrate,
     Hardware => hardware if feature = "capture",
     Reproduce => reproduce if feature = "tables",
     Generate => generate,

@@ -64,6 +64,7 @@ fn help() {
         &["compare"],
         &["classify"],
         &["correlate"],
+        &["calibrate"],
         &["hardware"],
         &["generate"],
         &["generate", "bfs"],

@@ -28,6 +28,7 @@ mod network;
 mod numbers;
 mod outputs;
 mod own_trace;
+mod points;
 mod programs;
 mod query;
 mod quiet;

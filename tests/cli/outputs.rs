@@ -84,6 +84,11 @@ fn no_output_replaces_another_file_of_the_command() {
         compare small.wmt --machine m.toml,li2015 -o m.toml
         dram --trace a.csv --command-log a.csv
         dram --stream random --requests 10 --machine m.toml --command-log m.toml
+        calibrate --points a.csv --machine m.toml --free l1.latency -o m.toml
+        calibrate --points a.csv --machine m.toml --free l1.latency -o a.csv
+        calibrate --points a.csv --machine m.toml --free l1.latency -o o.toml --log a.csv
+        calibrate --points a.csv --machine m.toml --free l1.latency -o a.log.toml --log a.log.toml
+        correlate --points suite.toml --cache .
         classify small.wmt -o small.wmt
         sample small.wmt -o link.wmt --kernels 0
         import csv a.csv -o a.csv

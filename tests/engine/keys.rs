@@ -297,6 +297,7 @@ const CHANGES: &[Change] = &[
     within("run.launch=graph", "launch.graph_ns=1000"),
     within("run.launch=stream", "launch.stream_ns=1000"),
     within("run.launch=profiled", "launch.profiled_cycles=500"),
+    change("run.cold_launches=true"),
     change("run.launch_latency=100"),
     change("run.launch_instructions=20"),
     change("run.alike_launches=2"),

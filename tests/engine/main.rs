@@ -3,6 +3,7 @@
 mod approximate;
 mod closed_forms;
 mod clusters;
+mod cold_launches;
 mod combinations;
 mod copies;
 mod ctas;

@@ -448,7 +448,7 @@ const SHAPES: &[&[&str]] = &[
         "cluster.port_bytes=1",
         "cluster.port_bytes=8 cluster.latency=9 network.input_buffer=1 network.output_buffer=1",
     ],
-    &["run.concurrent_kernels=true"],
+    &["run.concurrent_kernels=true", "run.cold_launches=true"],
     &["run.launch_latency=40"],
     &[
         "run.launch=stream launch.stream_ns=70",

@@ -4,12 +4,14 @@ mod hardware;
 mod ours;
 mod past;
 mod plot;
+mod points;
 mod table;
 mod traces;
 
 use super::format::{self, Format};
 use super::machines::Overrides;
 use super::output::{complain, note, print};
+use super::points::Selection;
 use super::tables::{PlotFile, check_plot, parse_plot, write_plot};
 use crate::cli::files::{InputFile, InputResults, OutputTraces};
 use crate::cli::machines::MachineName;
@@ -25,15 +27,17 @@ use std::path::Path;
 /// same machines. Prints both sides' cycles, IPC, miss rates, DRAM commands, row locality, bus
 /// utilization and latency with their errors, and a summary of the errors over all runs. Cycles
 /// exclude the latency of kernel launches. With --hardware the reference is a GPU: the file that
-/// `warpmem hardware` wrote.
+/// `warpmem hardware` wrote. With --points it is a table of measured figures.
 #[derive(clap::Args, Debug)]
 #[command(after_help = AFTER_HELP)]
 pub struct Args {
     /// Results in JSON, or logs of Accel-Sim
-    #[arg(value_name = "REFERENCE", required_unless_present = "hardware", value_hint = ValueHint::FilePath)]
+    #[arg(value_name = "REFERENCE", required_unless_present_any = ["hardware", "points"], value_hint = ValueHint::FilePath)]
     references: Vec<InputFile>,
     #[command(flatten)]
     hardware: hardware::Hardware,
+    #[command(flatten)]
+    points: Points,
     #[command(flatten)]
     choice: RunFilter,
     #[command(flatten)]
@@ -57,7 +61,7 @@ pub struct Args {
     /// of runs
     #[arg(long)]
     kernels: bool,
-    /// Draw both sides' cycles, as SVG or PNG according to the file name
+    /// Draw both sides' cycles, or figures of points, as SVG or PNG according to the file name
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, value_parser = parse_plot)]
     plot: Option<PlotFile>,
     /// Format of the output; JSON is an object of `runs`, `summary` and, with --kernels, `kernels`
@@ -65,10 +69,20 @@ pub struct Args {
     format: Format,
 }
 
+/// Measured points as the reference.
+#[derive(clap::Args, Clone, Debug)]
+struct Points {
+    /// Measured points (CSV): figures of GPUs, each with the machine and the workload that models it
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = ["references", "hardware", "exclude", "machines", "machine", "dram_schedulers", "traces", "trace", "results", "speed", "orders", "kernels"])]
+    points: Option<InputFile>,
+    #[command(flatten)]
+    selection: Selection,
+}
+
 /// Selection of the reference's runs and machines.
 #[derive(clap::Args, Clone, Debug)]
 struct RunFilter {
-    /// Only runs of these traces, or these measurements
+    /// Only runs of these traces, these measurements, or points of these kernels
     #[arg(long, value_name = "TRACE,…", value_parser = List::parse)]
     only: Option<List>,
     /// Exclude runs of these traces, or these measurements
@@ -80,10 +94,11 @@ struct RunFilter {
     /// Only runs with these DRAM schedulers, by the reference's name
     #[arg(long, value_name = "NAME,…", value_parser = List::parse)]
     dram_schedulers: Option<List>,
-    /// Our machine for a configuration of the reference, or for a GPU by its name; may be repeated.
+    /// Our machine for a configuration of the reference, for a GPU by its name, or for a machine of
+    /// the points; may be repeated.
     /// SM7_QV100=v100, SM75_RTX2060_S=rtx2060s and SM86_RTX3070=rtx3070 are built in, and the GPUs of
     /// all presets
-    #[arg(long, value_name = "NAME=MACHINE", value_parser = parse_map)]
+    #[arg(long, value_name = "NAME=MACHINE", value_parser = points::parse_map)]
     map: Vec<(String, String)>,
     /// Machine of a log, or of a GPU: its name (see `warpmem list machines`) or a TOML file
     #[arg(long, value_name = "NAME|FILE", value_hint = ValueHint::FilePath)]
@@ -100,7 +115,8 @@ struct Places {
     /// Trace of a log: .wmt, kernel list, or a folder that contains one
     #[arg(long, value_name = "FILE", value_hint = ValueHint::AnyPath)]
     trace: Option<InputFile>,
-    /// Folder in which imported traces are cached; created if it does not exist
+    /// Folder in which imported traces, or those of points and the cycles of finished runs, are cached;
+    /// created if it does not exist
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     cache: Option<OutputTraces>,
     /// Take our results from these tables, written by `run` or `compare`, instead of running
@@ -114,6 +130,9 @@ as in Accel-Sim. Runs without a trace or a machine are left out and listed. It i
 kernels of a trace have other names or thread instructions than the reference's, or if the machine
 is not the log's.
 
+With --points, every workload is generated and run, and errors are summarized by class and GPU.
+JSON is an object of `points` and `summary`.
+
 With --hardware, what was measured is executed again without a GPU, from the same PTX, recorded, and
 run on the machine. It is an error if the GPU has other SMs, L2 or DRAM than the machine.
 
@@ -125,7 +144,8 @@ Examples:
   warpmem correlate results.json --map SM86_RTX3070=mine.toml --plot cycles.svg --format json
   warpmem correlate run.log --trace traces/kernelslist.g --machine v100
   warpmem correlate --hardware hardware.json
-  warpmem correlate --hardware hardware.json --only l2-latency,spmv --machine mine.toml --format csv";
+  warpmem correlate --hardware hardware.json --only l2-latency,spmv --machine mine.toml --format csv
+  warpmem correlate --points docs/points.csv --class latency --map v100=mine.toml --cache points/";
 
 impl Args {
     fn chosen(&self) -> correlate::RunFilter {
@@ -149,20 +169,29 @@ impl Args {
     }
 }
 
-/// Parses `NAME=MACHINE`.
-fn parse_map(text: &str) -> Result<(String, String), String> {
-    let parts = text.split_once('=').map(|(name, machine)| (name.trim(), machine.trim()));
-    match parts {
-        Some((name, machine)) if !name.is_empty() && !machine.is_empty() => {
-            Ok((name.to_owned(), machine.to_owned()))
-        }
-        _ => Err("expected NAME=MACHINE, as in SM7_QV100=v100".to_owned()),
-    }
+fn of_points(args: &Args, file: &Path) -> anyhow::Result<()> {
+    check_plot(args.plot.as_ref())?;
+    let request = points::Request {
+        file,
+        filter: args.points.selection.filter(args.choice.only.as_ref()),
+        map: &args.choice.map,
+        overrides: &args.overrides.overrides,
+        cache: args.places.cache.as_deref(),
+        jobs: args.jobs,
+        format: args.format,
+    };
+    points::execute(&request, |outcomes| match &args.plot {
+        Some(path) => write_plot(path, &plot::of_points(outcomes)?.svg()?),
+        None => Ok(()),
+    })
 }
 
 pub fn execute(args: &Args) -> anyhow::Result<()> {
     if let Some(path) = &args.hardware.hardware {
         return hardware::execute(args, path);
+    }
+    if let Some(file) = &args.points.points {
+        return of_points(args, file);
     }
     if args.speed && args.jobs.is_some_and(|jobs| jobs > NonZeroUsize::MIN) {
         anyhow::bail!("--speed measures one run at a time: --jobs 1");
@@ -191,17 +220,4 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
         Format::Csv => format::csv(&rows(comparisons, args.kernels, args.speed)),
     })?;
     outcome.error().map_or(Ok(()), Err)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_map_is_a_name_and_a_machine() {
-        assert_eq!(parse_map("A = b.toml"), Ok(("A".to_owned(), "b.toml".to_owned())));
-        for text in ["", "A", "A=", "=b"] {
-            assert!(parse_map(text).is_err(), "{text}");
-        }
-    }
 }

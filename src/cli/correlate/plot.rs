@@ -1,6 +1,7 @@
 //! Chart of both sides' cycles: a point for each run, on logarithmic axes.
 
 use crate::study::correlate::Comparison;
+use crate::study::points::Outcome;
 use warpmem_analysis::polars::df;
 use warpmem_chart::{Axis, Chart, Scatter};
 
@@ -26,4 +27,28 @@ pub fn chart(runs: &[Comparison]) -> anyhow::Result<Chart> {
         .against_equal(BANDS, NAMED);
     let title = "Cycles: ours and the reference's";
     Ok(Chart::new("cycles", title, "A point for each run.", data, points))
+}
+
+/// Draws our figures over the measured ones, with a colour and a shape for each class. Units differ, so
+/// the axes have none.
+pub fn of_points(points: &[Outcome<'_>]) -> anyhow::Result<Chart> {
+    let text = |of: fn(&Outcome<'_>) -> String| -> Vec<String> { points.iter().map(of).collect() };
+    let number = |of: fn(&Outcome<'_>) -> f64| -> Vec<f64> { points.iter().map(of).collect() };
+    let data = df!(
+        "point" => text(|outcome| outcome.point.label()),
+        "class" => text(|outcome| outcome.point.class.clone()),
+        "measured" => number(|outcome| outcome.point.value),
+        "ours" => number(|outcome| outcome.ours),
+    )?;
+    let x = Axis::new("measured", "unit of the figure").log();
+    let y = Axis::new("ours", "unit of the figure").log();
+    let scatter =
+        Scatter::new("measured", "ours", "class", x, y).group("point").against_equal(BANDS, NAMED);
+    Ok(Chart::new(
+        "points",
+        "Figures: ours and the measured",
+        "A point for each figure.",
+        data,
+        scatter,
+    ))
 }

@@ -1,6 +1,7 @@
 //! `warpmem run`: replays one trace on one machine.
 
 mod kernels;
+mod ncu;
 mod numbers;
 mod summary;
 mod timeline;
@@ -55,6 +56,10 @@ pub struct Args {
     /// Print the kernels of the trace instead, one per line; JSON and CSV have the table `kernels`
     #[arg(long, conflicts_with_all = ["all", "metrics"])]
     kernels: bool,
+    /// Print the kernels under the metric names of Nsight Compute; CSV has the form of `ncu --page
+    /// raw --csv`
+    #[arg(long, conflicts_with_all = ["all", "metrics", "kernels"])]
+    ncu: bool,
     /// Format of the output; JSON and CSV have every metric, or those of --metrics
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
@@ -73,6 +78,7 @@ Examples:
   warpmem run sample-traces/bfs-level.wmt
   warpmem run k.wmt --metrics ipc_warp,latency_p99,row_hit_rate
   warpmem run k.wmt --kernels
+  warpmem run k.wmt --machine v100 --ncu --set run.cold_launches=true
   warpmem run k.wmt --machine v100 --threads 4
   warpmem run k.wmt --machine v100 --warp-scheduler lrr --format json
   warpmem run k.wmt --set dram.read_queue=128 --dram-scheduler 'fr-fcfs(row_hit_cap=4)' -o results/
@@ -124,6 +130,9 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
             &kernel_rows_json(&cell.key, &result),
             &cell.key.machine,
         );
+    }
+    if args.ncu {
+        return print(&ncu::kernels(args.format, &cell.key, &result, &trace.trace));
     }
     note_kernels(args, &result);
     let row = run_row_json(&cell.key, &result);

@@ -459,6 +459,14 @@ impl CacheController {
         true
     }
 
+    /// Invalidates every line, dirty ones too, which no counter records. Passes the position and the
+    /// address of each line that leaves the cache to `left`; a line whose data are outstanding keeps
+    /// its position. Returns the number of dirty sectors.
+    pub fn invalidate(&mut self, mut left: impl FnMut(LineSlot, u64)) -> u64 {
+        let geometry = self.geometry;
+        self.tags.invalidate(|slot, line| left(slot, geometry.line_address(line)))
+    }
+
     /// Counts an atomic that bypasses the cache, and drops the sector that it changes.
     pub fn bypass_atomic(&mut self, address: u64) {
         self.counts.atomics += 1;

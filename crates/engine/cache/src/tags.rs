@@ -327,6 +327,28 @@ impl Tags {
         }
     }
 
+    /// Drops the data of every line, dirty data too. Passes each line that leaves the array, by
+    /// position and number, to `left`; a line with a pending sector keeps its position. Returns the
+    /// number of dirty sectors.
+    pub fn invalidate(&mut self, mut left: impl FnMut(LineSlot, u64)) -> u64 {
+        let mut dirty = 0;
+        for slot in (0..self.lines.len() as u32).map(LineSlot) {
+            let line = &mut self.lines[slot.index()];
+            if line.number() == NO_LINE {
+                continue;
+            }
+            dirty += u64::from(line.dirty.count_ones());
+            (line.whole, line.partial, line.dirty) = (0, 0, 0);
+            let (number, is_reserved) = (line.number(), line.pending != 0);
+            if !is_reserved {
+                left(slot, number);
+                self.give_up(slot);
+            }
+        }
+        self.release_all();
+        dirty
+    }
+
     fn give_up(&mut self, slot: LineSlot) {
         let line = self.lines[slot.index()].number();
         self.forget(line);

@@ -553,6 +553,10 @@ section! {
         /// `none`: nothing. `graph`: as nodes of a graph. `stream`: one by one in a stream.
         /// `profiled`: one by one under a profiler.
         launch: LaunchKind = LaunchKind::None;
+        /// `true`: every kernel starts with empty caches, as under a profiler that flushes them
+        /// (Nsight Compute, `--cache-control all`). Dirty lines of L2 are written back between the
+        /// kernels, outside all counts and times. Requires `run.concurrent_kernels` = false.
+        cold_launches: bool = false;
         /// Latency from the end of a kernel to the start of the next, in addition to the cost of
         /// `run.launch`.
         launch_latency: u32 = 0, in 0..=100_000_000, unit "core cycles";

@@ -40,6 +40,7 @@ impl Machine {
         check_memory_nodes(self)?;
         check_first_sm(self)?;
         check_alike_launches(&self.run)?;
+        check_cold_launches(&self.run)?;
         Ok(check_address(self)?)
     }
 
@@ -168,6 +169,12 @@ fn check_alike_launches(run: &Run) -> Check {
     rule(most != 1, key, most, "0, or at least 2: the first launch represents no other")?;
     let apart = most == 0 || !run.concurrent_kernels;
     rule(apart, key, most, "0 with `run.concurrent_kernels`")
+}
+
+/// A flush before one kernel would empty the caches under another.
+fn check_cold_launches(run: &Run) -> Check {
+    let apart = !run.cold_launches || !run.concurrent_kernels;
+    rule(apart, "run.cold_launches", run.cold_launches, "false with `run.concurrent_kernels`")
 }
 
 /// Under `send-and-fetch` a store that misses sends up to three requests at once: its data, a fetch

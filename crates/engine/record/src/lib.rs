@@ -39,4 +39,7 @@ pub use run::FinishedRun;
 pub use store::{
     CellStore, FinishedCells, Recorded, ResultsWriter, RunRecorder, cell_names, is_part_of_results,
 };
-pub use tables::{ColumnInfo, Table, kernel_rows_json, run_columns, run_row_json, schema};
+pub use tables::{
+    ColumnInfo, NcuMetric, Table, kernel_rows_json, ncu_metrics, ncu_rows_json, run_columns,
+    run_row_json, schema,
+};

@@ -1,9 +1,11 @@
 //! Studies of traces and runs: profiles of traces, suites of workloads, sweeps, samples, classes,
-//! comparison with other simulators, and the experiments of papers.
+//! comparison with other simulators and with measured points, calibration, and the experiments of papers.
 
+pub mod calibrate;
 pub mod cells;
 pub mod classify;
 pub mod correlate;
+pub mod points;
 pub mod profile;
 pub mod reproduce;
 pub mod sample;

@@ -180,6 +180,27 @@ fn a_reset_drops_every_line_and_takes_the_new_size() {
 }
 
 #[test]
+fn invalidation_drops_all_data_but_keeps_the_positions_of_pending_lines() {
+    let mut tags = keeping(&[2], 1);
+    let [dirty, pending] = [1, 3].map(|line| slot(&tags, line));
+    tags.write(dirty, 0, ALL_BYTES, true);
+    tags.write(dirty, 2, 1, true);
+    tags.reserve(pending, 0);
+    tags.write(pending, 1, ALL_BYTES, true);
+    let mut left = Vec::new();
+    assert_eq!(tags.invalidate(|slot, line| left.push((slot, line))), 3);
+    left.sort_unstable_by_key(|&(_, line)| line);
+    assert_eq!(left.iter().map(|&(_, line)| line).collect::<Vec<_>>(), [0, 1, 2]);
+    assert_eq!(left[1].0, dirty);
+    assert_eq!([0, 1, 2, 3].map(|line| tags.find(line)), [None, None, None, Some(pending)]);
+    assert_eq!(tags.present(pending), 1, "only its pending sector");
+    // Empty positions are used first, and nothing is dirty or `evict_last` any more.
+    assert_eq!((10..13).map(|line| insert(&mut tags, line)).collect::<Vec<_>>(), [None; 3]);
+    tags.fill(pending, 0);
+    assert_eq!(tags.victim(0).unwrap().line, Some((3, 0)));
+}
+
+#[test]
 fn consecutive_lines_use_every_set_whatever_the_hash() {
     let cases = [
         (IndexHash::Linear, 16),

@@ -35,7 +35,7 @@ impl SmTable {
             first: machine.run.first_sm as usize,
             gpcs: machine.gpcs(),
             launches_per_cycle: machine.sm.cta_launches_per_cycle,
-            flush_between_kernels: machine.l1.flush_between_kernels,
+            flush_between_kernels: machine.l1.flush_between_kernels || machine.run.cold_launches,
         }
     }
 

@@ -396,6 +396,8 @@ fn l1_is_flushed_between_kernels_but_not_between_ctas() {
     // The very first CTA sets the size of L1.
     assert_eq!(flushes(&["l1.flush_between_kernels=true"]), [true, false, true]);
     assert_eq!(flushes(&["l1.flush_between_kernels=false"]), [true, false, false]);
+    let cold = ["l1.flush_between_kernels=false", "run.cold_launches=true"];
+    assert_eq!(flushes(&cold), [true, false, true]);
 }
 
 #[test]

@@ -21,12 +21,30 @@ impl Slice {
     ) -> Result<(), ReservationFail> {
         let request = *ctx.requests.get(id);
         if self.resets.is_due(request.cta) {
-            self.cache.release_kept();
+            self.begin_kernel(ctx);
         }
         self.look_up(id, &request, room, cycle, now, ctx)?;
         self.write_back_cleaned(now, ctx);
         self.place_line(request.address, request.insertion);
         Ok(())
+    }
+
+    /// Performs the reset that is due with the first request of a kernel. Under `run.cold_launches`
+    /// the host has written dirty lines back before the kernel: they cost no time and no DRAM
+    /// command. No request of an earlier kernel is in flight, but the slice's own fetches may be.
+    #[cold]
+    fn begin_kernel(&mut self, ctx: &Context) {
+        let Slice { spec, cache, prefetched, peer, resets, .. } = self;
+        if !spec.cold_launches {
+            return cache.release_kept();
+        }
+        resets.dirty_sectors += cache.invalidate(|slot, address| {
+            prefetched.note_left(address, ctx.map);
+            prefetched.evict_line(slot);
+            if let Some(peer) = peer {
+                peer.take_copied(slot);
+            }
+        });
     }
 
     #[inline]

@@ -65,11 +65,19 @@ impl Prefetched {
     #[inline]
     pub fn note_replaced(&self, leaving: Option<u64>, address: u64, map: &AddressMap) {
         let Some(noted) = &self.noted else { return };
-        if let Some((row, line)) = leaving.and_then(|leaving| noted.place(map, leaving)) {
-            noted.lines.remove(row, line);
+        if let Some(leaving) = leaving {
+            self.note_left(leaving, map);
         }
         if let Some((row, line)) = noted.place(map, address) {
             noted.lines.add(row, line);
+        }
+    }
+
+    /// Updates the list: the line of `address` has left the cache.
+    pub fn note_left(&self, address: u64, map: &AddressMap) {
+        let Some(noted) = &self.noted else { return };
+        if let Some((row, line)) = noted.place(map, address) {
+            noted.lines.remove(row, line);
         }
     }
 

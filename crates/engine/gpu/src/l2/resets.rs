@@ -1,4 +1,5 @@
-//! Resets of `evict_last` lines (`cudaCtxResetPersistingL2Cache`) between kernels.
+//! Resets between kernels: of `evict_last` lines (`cudaCtxResetPersistingL2Cache`), or of all lines
+//! (`run.cold_launches`).
 
 use std::sync::Arc;
 
@@ -9,12 +10,14 @@ pub(super) struct Resets {
     passed: usize,
     /// First CTA after the next reset; `u32::MAX`, which is no CTA, if there is none.
     next: u32,
+    /// Sectors that were dirty at a reset of all lines.
+    pub dirty_sectors: u64,
 }
 
 impl Resets {
     pub fn new(first_ctas: Arc<[u32]>) -> Resets {
         let next = first_ctas.first().copied().unwrap_or(u32::MAX);
-        Resets { first_ctas, passed: 0, next }
+        Resets { first_ctas, passed: 0, next, dirty_sectors: 0 }
     }
 
     /// Returns whether a request of this CTA triggers a reset.

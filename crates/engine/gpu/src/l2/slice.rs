@@ -104,7 +104,8 @@ impl Slice {
         self
     }
 
-    /// Resets `evict_last` lines before the kernels that begin with these CTAs.
+    /// Resets `evict_last` lines, or the whole cache under `run.cold_launches`, before the kernels
+    /// that begin with these CTAs.
     pub fn with_resets(mut self, first_ctas: Arc<[u32]>) -> Slice {
         self.resets = Resets::new(first_ctas);
         self
@@ -293,6 +294,12 @@ impl Slice {
     /// Returns the counters of copies of remote lines.
     pub fn copy_counters(&self) -> Vec<Counter> {
         self.peer.iter().flat_map(|peer| peer.counters()).collect()
+    }
+
+    /// Returns the counters of cold launches.
+    pub fn cold_launch_counters(&self) -> Option<Counter> {
+        let value = self.resets.dirty_sectors;
+        self.spec.cold_launches.then_some(Counter { name: "dirty_sectors_flushed", value })
     }
 
     /// Returns the counters of the queue policy.

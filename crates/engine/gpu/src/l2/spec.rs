@@ -14,6 +14,8 @@ pub(super) struct Spec {
     pub cached: bool,
     /// Every request hits.
     pub perfect: bool,
+    /// Every kernel finds an empty cache (`run.cold_launches`).
+    pub cold_launches: bool,
     /// Reads that stores make necessary carry the store's SM, so that merges are counted for that
     /// SM (GPGPU-Sim, `data_cache::wr_miss_wa_naive`).
     pub fetches_have_sm: bool,
@@ -38,6 +40,7 @@ impl Spec {
             clock,
             cached: config.enabled,
             perfect: false,
+            cold_launches: machine.run.cold_launches,
             fetches_have_sm: config.cache.write_allocate == WriteAllocate::SendAndFetch,
             atomic_cycles: config.atomic_cycles,
             port_bytes: config.port_bytes,

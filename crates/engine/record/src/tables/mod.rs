@@ -3,6 +3,7 @@
 mod histograms;
 mod intervals;
 mod loads;
+mod ncu;
 pub(crate) mod networks;
 mod requests;
 pub(crate) mod rows;
@@ -26,6 +27,7 @@ use units::{
 };
 use warpmem_gpu::results::RunResult;
 
+pub use ncu::{NcuMetric, ncu_metrics, ncu_rows_json};
 pub(crate) use runs::COMMAND;
 pub use runs::{run_columns, run_row_json};
 pub use schema::{ColumnInfo, Table, schema};
@@ -33,9 +35,15 @@ pub use schema::{ColumnInfo, Table, schema};
 /// Returns the rows of `kernels` for one run, in the form of [`run_row_json`].
 pub fn kernel_rows_json(key: &RunKey, result: &RunResult) -> Vec<Map<String, Value>> {
     let run = Arc::new(FinishedRun::new(key.clone(), result.clone()));
-    let columns = kernel_columns();
-    let row = |row: UnitRow| columns.iter().map(|c| (c.name.clone(), c.json(&row))).collect();
-    UnitRow::kernels(&run).map(row).collect()
+    rows_json(&kernel_columns(), UnitRow::kernels(&run))
+}
+
+fn rows_json(
+    columns: &[Column<UnitRow>],
+    rows: impl Iterator<Item = UnitRow>,
+) -> Vec<Map<String, Value>> {
+    let row = |row| columns.iter().map(|column| (column.name.clone(), column.json(&row))).collect();
+    rows.map(row).collect()
 }
 
 /// A consumer of tables.

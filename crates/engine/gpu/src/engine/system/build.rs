@@ -60,7 +60,7 @@ impl System {
     ) -> Result<System, BuildError> {
         let map = Arc::new(machine.address_map()?);
         let dispatcher = Dispatcher::new(machine, &policies.cta_scheduler, trace.kernels())?;
-        let l2_resets = dispatcher.first_ctas(&trace.header().l2_resets);
+        let l2_resets = dispatcher.first_ctas(&l2_resets(machine, trace));
         let ideal = *policies.ideal.build(machine)?;
         let needs = schedulers.needs();
         let queue = policies.l2_queue.build(&machine.l2)?;
@@ -153,6 +153,16 @@ impl Units {
         }
         let (sms, slices) = (sms.into_iter(), slices.into_iter());
         Ok(Units { sms, slices, controllers: controllers.into_iter() })
+    }
+}
+
+/// Returns the kernels before which L2 is reset.
+fn l2_resets(machine: &Machine, trace: &Trace) -> Vec<u32> {
+    let kernels = trace.kernels().len() as u32;
+    if machine.run.cold_launches {
+        (0..kernels).collect()
+    } else {
+        trace.header().l2_resets.clone()
     }
 }
 

@@ -106,6 +106,8 @@ impl System {
         for (index, slice) in self.slices().enumerate() {
             counters.extend(named("slice", index, &policy.l2_queue, slice.queue_counters()));
             counters.extend(named("slice", index, "l2.copies", slice.copy_counters()));
+            let of_cold_launches = slice.cold_launch_counters();
+            counters.extend(named("slice", index, "run.cold_launches", of_cold_launches));
         }
         let dispatcher = self.dispatcher.counters();
         counters.extend(named("machine", 0, &policy.cta_scheduler, dispatcher));
@@ -136,7 +138,7 @@ fn named(
     unit: &'static str,
     index: usize,
     policy: &str,
-    counters: Vec<Counter>,
+    counters: impl IntoIterator<Item = Counter>,
 ) -> impl Iterator<Item = CounterResult> {
     let (index, policy) = (index as u32, policy_name(policy).to_owned());
     counters.into_iter().map(move |Counter { name, value }| {

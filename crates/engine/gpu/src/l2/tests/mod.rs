@@ -1,5 +1,6 @@
 //! A slice in isolation, with the test as the networks and DRAM.
 
+mod cold_launches;
 mod direct;
 mod load_ends;
 mod merges;
@@ -39,8 +40,10 @@ const FETCH: RequestKind = RequestKind::Fetch;
 /// L2 cycles of every run.
 const RUN: u64 = 100_000;
 
-/// CTA of every request, by its index in the trace.
+/// CTA of a request by default, by its index in the trace.
 const CTA: u32 = 9;
+/// First CTA of the next kernel.
+const NEXT_KERNEL: u32 = 20;
 
 /// A request from the network.
 #[derive(Clone, Copy)]
@@ -52,6 +55,7 @@ struct Ask {
     max_lanes_per_address: u8,
     sectors: u8,
     sm: u16,
+    cta: u32,
     warp: u32,
     load: u32,
     /// Row of its memory instruction in the table of the SM.
@@ -73,12 +77,18 @@ fn ask(cycle: u64, kind: RequestKind, address: u64) -> Ask {
         max_lanes_per_address,
         sectors,
         sm,
+        cta: CTA,
         warp,
         load,
         access,
         insertion,
         hit,
     }
+}
+
+/// A request of the next kernel.
+fn of_next_kernel(ask: Ask) -> Ask {
+    Ask { cta: NEXT_KERNEL, ..ask }
 }
 
 /// A store of the first `parts` 32nds of a sector.
@@ -204,7 +214,7 @@ impl World {
             let place = Location { slice: SliceId(0), ..ctx.map.locate(ask.address) };
             let request = Request {
                 sm: if ask.kind == WRITEBACK { Request::NO_SM } else { SmId(ask.sm) },
-                cta: CTA,
+                cta: ask.cta,
                 warp: WarpId(ask.warp),
                 load: ask.load,
                 access: ask.access,
@@ -367,6 +377,9 @@ fn run_in(
     let mut slice = Slice::new(machine, SliceId(0), clock, core, ports, queue, needs);
     if machine.policy.ideal == "perfect-l2" {
         slice = slice.perfect(machine.l2.latency);
+    }
+    if machine.run.cold_launches {
+        slice = slice.with_resets([0, NEXT_KERNEL].into());
     }
     let noted = CachedLines::default();
     slice.note_lines(noted.clone(), machine);
