@@ -65,10 +65,18 @@ const CHANGES: &[Change] = &[
     change("sm.registers=4096"),
     change("sm.shared_bytes=16384"),
     within("sm.count=1", "sm.cta_launches_per_cycle=4"),
+    change("sm.cta_dispatch_permille=40"),
+    change("sm.cta_launch_latency=70"),
+    change("sm.cta_exit_latency=70"),
     change("sm.schedulers=1"),
     change("sm.rotating_schedulers=true"),
     change("sm.issue_interval=4"),
     change("sm.fetch_warps=1"),
+    change("sm.instruction_cache.size_bytes=2048"),
+    within("sm.instruction_cache.size_bytes=1024", "sm.instruction_cache.ways=1"),
+    within("sm.instruction_cache.size_bytes=2048", "sm.instruction_cache.line_bytes=64"),
+    within("sm.instruction_cache.size_bytes=2048", "sm.instruction_cache.miss_latency=90"),
+    within("sm.instruction_cache.size_bytes=2048", "sm.instruction_bytes=8"),
     change("sm.operand_latency=9"),
     change("sm.writeback_latency=9"),
     within("sm.lsu_queue=8 sm.operand_latency=4", "sm.collectors=1"),
@@ -80,7 +88,15 @@ const CHANGES: &[Change] = &[
     change("sm.stall=load"),
     change("sm.atomics_stall=true"),
     change("sm.request_order=descending"),
+    within("sm.units.sfu.interval=19", "sm.fp64_unit=sfu"),
     change("sm.constant_latency=50"),
+    change("sm.constant_cache.size_bytes=2048"),
+    within(
+        "sm.constant_cache.size_bytes=256 sm.constant_cache.line_bytes=32",
+        "sm.constant_cache.ways=1",
+    ),
+    within("sm.constant_cache.size_bytes=2048", "sm.constant_cache.line_bytes=512"),
+    within("sm.constant_cache.size_bytes=2048", "sm.constant_cache.miss_latency=90"),
     change("sm.max_requests=4"),
     change("sm.units.integer.latency=9"),
     change("sm.units.integer.interval=9"),
@@ -175,6 +191,7 @@ const CHANGES: &[Change] = &[
     within("cluster.gpcs=2", "cluster.port_bytes=4"),
     within("cluster.gpcs=2", "cluster.barrier_latency=80"),
     within("l2.cache.size_bytes=4096", "l2.kept_ways=3"),
+    change("l2.dirty_ways=1"),
     change("l2.copies=true"),
     within("l2.copies=true", "l2.copy_link_latency=50"),
     within("l2.copies=true", "l2.copy_link_interval=40"),
@@ -277,6 +294,10 @@ const CHANGES: &[Change] = &[
     change("policy.topology=mesh"),
     change("run.concurrent_kernels=true"),
     change("run.cold_launches=true"),
+    within("launch.stream_ns=1000", "run.launch=stream"),
+    within("run.launch=graph", "launch.graph_ns=1000"),
+    within("run.launch=stream", "launch.stream_ns=1000"),
+    within("run.launch=profiled", "launch.profiled_cycles=500"),
     change("run.launch_latency=100"),
     change("run.launch_instructions=20"),
     change("run.alike_launches=2"),
@@ -310,8 +331,13 @@ fn on_chip() -> Kernel {
             warp.push(Step::Compute { class, dest, source });
         }
     }
-    warp.push(access(Kind::Load, Space::Constant, 0));
-    warp.push(Step::Compute { class: OpClass::Integer, dest: 1, source: 2 });
+    // Constant lines 0, 8, 0: in one set of a direct-mapped cache.
+    for line in [0, 8, 0] {
+        let load = Access::load(4, vec![line * 32; 32]);
+        let (space, dest, source) = (Space::Constant, Some(2), Some(1));
+        warp.push(Step::Memory(Access { space, dest, source, ..load }));
+        warp.push(Step::Compute { class: OpClass::Integer, dest: 1, source: 2 });
+    }
     warp.push(access(Kind::Load, Space::Shared, 32));
     warp.extend(vec![Step::Compute { class: OpClass::Integer, dest: 3, source: 8 }; 2]);
     warp.push(Step::Compute { class: OpClass::Integer, dest: 1, source: 2 });

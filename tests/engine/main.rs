@@ -13,6 +13,7 @@ mod ideal;
 mod interconnect;
 mod keys;
 mod l2_policy;
+mod launch_costs;
 mod mbarriers;
 mod mechanisms;
 mod memory_bound;

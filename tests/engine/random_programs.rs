@@ -239,6 +239,24 @@ const SHAPES: &[&[&str]] = &[
     &["sm.rotating_schedulers=false", "sm.rotating_schedulers=true"],
     &["sm.fetch_warps=0", "sm.fetch_warps=1", "sm.fetch_warps=4"],
     &[
+        "sm.cta_dispatch_permille=30",
+        "sm.cta_dispatch_permille=456",
+        "sm.cta_dispatch_permille=1500",
+    ],
+    &[
+        "sm.cta_launch_latency=1 sm.cta_exit_latency=1",
+        "sm.cta_launch_latency=90 sm.cta_exit_latency=70",
+    ],
+    &[
+        "sm.instruction_cache.size_bytes=64 sm.instruction_cache.line_bytes=32 sm.instruction_cache.miss_latency=1",
+        "sm.instruction_cache.size_bytes=64 sm.instruction_cache.line_bytes=64 sm.instruction_cache.miss_latency=150",
+        "sm.instruction_cache.size_bytes=4096 sm.instruction_cache.ways=2 sm.instruction_cache.miss_latency=30",
+    ],
+    &[
+        "sm.constant_cache.size_bytes=256 sm.constant_cache.ways=1 sm.constant_cache.line_bytes=64 sm.constant_cache.miss_latency=40",
+    ],
+    &["sm.fp64_unit=sfu", "sm.fp64_unit=own"],
+    &[
         "sm.collectors=0 sm.register_banks=0 sm.operand_latency=0",
         "sm.collectors=0 sm.register_banks=0 sm.operand_latency=5",
         "sm.collectors=1 sm.register_banks=0 sm.operand_latency=4",
@@ -341,6 +359,7 @@ const SHAPES: &[&[&str]] = &[
         "l2.cache.write_allocate=lazy-fetch",
     ],
     &["l2.cache.read_allocate=on-miss", "l2.cache.read_allocate=on-fill"],
+    &["l2.dirty_ways=1", "l2.dirty_ways=3"],
     // The minimum that is valid, regardless of the choice above.
     &[
         "l2.enabled=true l2.copies=true l2.cache.mshr_entries=9",
@@ -431,6 +450,11 @@ const SHAPES: &[&[&str]] = &[
     ],
     &["run.concurrent_kernels=true", "run.cold_launches=true"],
     &["run.launch_latency=40"],
+    &[
+        "run.launch=stream launch.stream_ns=70",
+        "run.launch=graph launch.graph_ns=70",
+        "run.launch=profiled launch.profiled_cycles=90",
+    ],
     &["run.launch_instructions=30", "run.launch_instructions=200"],
     &["clocks.l2_mhz=300", "clocks.l2_mhz=2000"],
     &["clocks.dram_mhz=500", "clocks.dram_mhz=3000"],

@@ -30,6 +30,8 @@ pub struct CacheController {
     mshr: Mshr,
     tags: Tags,
     geometry: Geometry,
+    /// Line cleaned by the last write, until it is taken.
+    cleaned: Option<Evicted>,
     pub counts: CacheCounts,
 }
 
@@ -113,7 +115,7 @@ impl Allocation {
     }
 }
 
-/// An evicted line.
+/// An evicted line, or one written back while it stays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Evicted {
     pub address: u64,
@@ -170,8 +172,29 @@ impl CacheController {
             mshr: Mshr::new(level, config.mshr_entries, config.mshr_merges),
             tags: Tags::new(config, config.size_bytes),
             geometry: Geometry::new(config),
+            cleaned: None,
             counts: CacheCounts::default(),
         }
+    }
+
+    /// Bounds the dirty lines of a set; 0: no bound.
+    pub fn with_dirty_ways(mut self, most: u32) -> CacheController {
+        self.tags.bound_dirty(most);
+        self
+    }
+
+    /// Whether the dirty lines of a set are bounded. Every store and every atomic that hits then
+    /// needs an entry of the queue to the next level.
+    #[inline]
+    fn bounds_dirty(&self) -> bool {
+        self.tags.bounds_dirty()
+    }
+
+    /// Takes the line that the last access cleaned to keep the bound on dirty lines; its dirty
+    /// sectors must be written back. The line stays present.
+    #[inline]
+    pub fn take_cleaned(&mut self) -> Option<Evicted> {
+        self.cleaned.take()
     }
 
     /// Empties and resizes the cache. No miss may be outstanding.
@@ -214,7 +237,10 @@ impl CacheController {
         let at = self.place(access.address);
         let slot = self.tags.find(at.line);
         let read = match slot.filter(|&slot| self.tags.holds(slot, at.part, ALL_BYTES)) {
-            Some(slot) => self.hit(access, &at, slot),
+            Some(slot) => {
+                room.check(usize::from(access.atomic && self.bounds_dirty()))?;
+                self.hit(access, &at, slot)
+            }
             None => {
                 room.check_reserve()?;
                 match self.mshr.find(at.sector) {
@@ -232,6 +258,7 @@ impl CacheController {
         self.tags.touch(slot);
         if access.atomic {
             self.tags.write(slot, at.part, ALL_BYTES, true);
+            self.keep_dirty_bound(slot);
         }
         self.counts.read_hits += 1;
         self.counts.atomic_hits += u64::from(access.atomic);
@@ -373,10 +400,27 @@ impl CacheController {
         }
     }
 
-    /// Marks the sector at `address` dirty after an atomic in this line.
+    /// Marks the sector at `address` dirty after an atomic in this line. Without room the bound on
+    /// dirty lines may be exceeded: a fill that waited for it could deadlock.
     #[inline]
-    pub fn modify(&mut self, slot: LineSlot, address: u64) {
+    pub fn modify(&mut self, slot: LineSlot, address: u64, room: Room) {
         self.tags.write(slot, self.geometry.sector_in_line(address), ALL_BYTES, true);
+        if room.queue > 0 {
+            self.keep_dirty_bound(slot);
+        }
+    }
+
+    /// Cleans a line if the write to the dirty line at `slot` exceeds the bound on dirty lines.
+    #[inline]
+    fn keep_dirty_bound(&mut self, slot: LineSlot) {
+        if !self.tags.bounds_dirty() {
+            return;
+        }
+        if let Some((line, dirty)) = self.tags.clean_beyond_bound(slot) {
+            debug_assert!(self.cleaned.is_none(), "the cleaned line has been taken");
+            self.counts.early_writebacks += 1;
+            self.cleaned = Some(Evicted { address: self.geometry.line_address(line), dirty });
+        }
     }
 
     /// Inserts the first `sectors` sectors of the line at `address`, which no request has asked

@@ -44,11 +44,19 @@ pub struct CacheCounts {
     pub bypasses: u64,
     /// Evicted dirty lines.
     pub writebacks: u64,
+    /// Lines written back while they stay, to bound the dirty lines of a set.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub early_writebacks: u64,
     /// Reads sent to the next level on behalf of writes.
     pub write_fetches: u64,
     pub evictions: u64,
     /// Cycles of retry, by [`ReservationFail`].
     pub reservation_fails: [u64; ReservationFail::COUNT],
+}
+
+/// Whether a count of a mechanism that most machines lack is omitted.
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 count_fields!(CacheCounts {
@@ -65,6 +73,7 @@ count_fields!(CacheCounts {
     atomic_pending_hits,
     bypasses,
     writebacks,
+    early_writebacks,
     write_fetches,
     evictions,
     reservation_fails,

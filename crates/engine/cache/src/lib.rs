@@ -6,6 +6,7 @@ mod controller;
 mod counts;
 mod homes;
 mod index;
+mod line_tags;
 mod mshr;
 mod tags;
 
@@ -15,5 +16,6 @@ pub use controller::{
     Room, Rules, ThroughMiss, Write, WriteAccess,
 };
 pub use counts::{CacheCounts, ReservationFail};
+pub use line_tags::LineTags;
 pub use mshr::{Mshr, MshrEntry};
 pub use tags::{Geometry, LineSlot};

@@ -1,10 +1,12 @@
 //! The tag array: the valid, dirty and pending bytes of each line, and the replacement order.
 
+mod dirty;
 mod kept;
 
 use super::index::AddressIndex;
 use crate::{Cache, Replacement};
 use bytemuck::Zeroable;
+use dirty::DirtyBound;
 use kept::Kept;
 use warpmem_sim::{Hash, ids};
 
@@ -139,6 +141,7 @@ pub(crate) struct Tags {
     hash: Option<Hash>,
     lru: bool,
     kept: Kept,
+    dirty: DirtyBound,
 }
 
 impl Tags {
@@ -161,6 +164,7 @@ impl Tags {
             hash: Hash::new(cache.index, sets.trailing_zeros()),
             lru: cache.replacement == Replacement::Lru,
             kept: Kept::default(),
+            dirty: DirtyBound::default(),
         }
     }
 
@@ -168,7 +172,8 @@ impl Tags {
     pub fn reset(&mut self, cache: &Cache, size_bytes: u32) {
         let is_new = self.index.len() == 0;
         if !is_new || self.lines.len() != (size_bytes / cache.line_bytes) as usize {
-            *self = Tags::new(cache, size_bytes);
+            let dirty = DirtyBound::new(self.dirty.most);
+            *self = Tags { dirty, ..Tags::new(cache, size_bytes) };
         }
     }
 

@@ -39,6 +39,8 @@ section! {
         energy: Energy;
         /// The policy of every slot.
         policy: Policies;
+        /// Costs of kernel launches.
+        launch: LaunchCosts;
         /// Options of a run.
         run: Run;
     }
@@ -77,6 +79,14 @@ section! {
         shared_bytes: u32, in 0..=1 << 20, unit "bytes";
         /// CTAs that an SM may start per core cycle.
         cta_launches_per_cycle: u32 = 1, in 1..=64, unit "CTAs";
+        /// CTAs that all SMs together start per 1,000 core cycles, evenly spaced; 456 is one CTA
+        /// every 2.19 cycles. 0: unlimited.
+        cta_dispatch_permille: u32 = 0, in 0..=64_000, unit "CTAs per 1,000 core cycles";
+        /// Latency from the dispatch of a CTA to the first fetch of its warps: set-up of
+        /// parameters, registers and shared memory. Its resources are allocated at the dispatch.
+        cta_launch_latency: u32 = 0, in 0..=CYCLES, unit "core cycles";
+        /// Latency from the end of a CTA's last warp until its resources are free.
+        cta_exit_latency: u32 = 0, in 0..=CYCLES, unit "core cycles";
         /// Warp schedulers; warp w belongs to scheduler w mod schedulers.
         schedulers: u32, in 1..=64, unit "schedulers";
         /// `true`: the scheduler that issues first, and whose memory instructions have priority,
@@ -89,6 +99,10 @@ section! {
         /// warp without instructions fetches two, usable in the next cycle, or one cycle later for
         /// the last warp of a cycle. 0: ideal fetch.
         fetch_warps: u32 = 0, in 0..=64, unit "warps";
+        /// Instruction cache, read by fetch.
+        instruction_cache: ReadOnlyCache;
+        /// Size of an instruction in the instruction cache.
+        instruction_bytes: u32 = 16, in 1..=32, unit "bytes";
         /// Latency from the issue of an instruction to the start of its unit (dispatch and operand
         /// collection).
         operand_latency: u32 = 0, in 0..=CYCLES, unit "core cycles";
@@ -130,10 +144,16 @@ section! {
         /// Unit of barriers, fences and exits. `control`: the unit of branches. `integer`: one
         /// cycle of the integer unit, as in Accel-Sim.
         sync_unit: SyncUnit = SyncUnit::Control;
+        /// Unit of double-precision instructions. `own`: their own. `sfu`: that of special
+        /// functions, which they occupy for `sm.units.fp64.interval`, as in GPGPU-Sim without
+        /// double-precision units.
+        fp64_unit: Fp64Unit = Fp64Unit::Own;
         /// Shared memory.
         shared: SharedMemory;
         /// Latency of a constant load from operands to result.
         constant_latency: u32, in 1..=CYCLES, unit "core cycles";
+        /// Constant cache, read by constant loads.
+        constant_cache: ReadOnlyCache;
         /// Outstanding requests of an SM to the memory below L1. Stores and atomics count,
         /// write-backs of dirty lines do not. At the limit no request leaves; the stall is counted
         /// under the miss queue. 0: unlimited.
@@ -182,6 +202,20 @@ choice! {
 serde_choice!(SyncUnit);
 
 choice! {
+    /// The unit of double-precision instructions.
+    #[derive(Debug, PartialEq, Eq)]
+    pub enum Fp64Unit {
+        /// A unit of their own.
+        Own = "own",
+        /// The unit of special functions (GPGPU-Sim, `scheduler_unit::cycle`, without
+        /// double-precision units).
+        Sfu = "sfu",
+    }
+}
+
+serde_choice!(Fp64Unit);
+
+choice! {
     /// The order of the requests of one memory instruction.
     #[derive(Debug, PartialEq, Eq)]
     pub enum RequestOrder {
@@ -228,6 +262,21 @@ section! {
         latency: u32, in 1..=CYCLES, unit "core cycles";
         /// Initiation interval.
         interval: u32, in 1..=CYCLES, unit "core cycles";
+    }
+}
+
+section! {
+    /// A read-only cache of an SM with LRU replacement.
+    #[derive(Clone, Debug, PartialEq, Serialize)]
+    pub struct ReadOnlyCache {
+        /// Capacity; 0: every access hits.
+        size_bytes: u32 = 0, in 0..=1 << 24, unit "bytes";
+        /// Lines per set; 0 = fully associative.
+        ways: u32 = 0, in 0..=ENTRIES, unit "lines";
+        /// Size of a line: a power of two.
+        line_bytes: u32 = 128, in 16..=4096, unit "bytes";
+        /// Latency from a miss to the arrival of its line.
+        miss_latency: u32 = 1, in 1..=CYCLES, unit "core cycles";
     }
 }
 
@@ -359,6 +408,10 @@ section! {
         /// kept line is evicted only when all other lines of its set wait for data. 0: `evict_last`
         /// has no effect.
         kept_ways: u32 = 0, in 0..=ENTRIES, unit "lines";
+        /// Maximum of dirty lines per set. A store or an atomic that would exceed it writes back
+        /// the dirty line of the set that was written least recently; that line stays valid. 0:
+        /// unlimited.
+        dirty_ways: u32 = 0, in 0..=ENTRIES, unit "lines";
         /// `true`: the L2 has two partitions. SMs alternate between them, and the second half of
         /// the slices is the other one. An SM accesses the slices of its own partition; for a line
         /// of the remote partition, the peer of the home slice keeps a copy. No effect without a
@@ -413,6 +466,37 @@ section! {
 }
 
 section! {
+    /// Costs of kernel launches, by the kind that `run.launch` selects.
+    #[derive(Clone, Debug, PartialEq, Serialize)]
+    pub struct LaunchCosts {
+        /// Time from the end of a kernel of a graph to the start of the next.
+        graph_ns: u32 = 0, in 0..=1_000_000, unit "ns";
+        /// Time from the end of a kernel in a stream to the start of the next.
+        stream_ns: u32 = 0, in 0..=1_000_000, unit "ns";
+        /// Cycles from the start of a profiled kernel to its first CTA. They belong to the kernel,
+        /// as in `gpc__cycles_elapsed` of Nsight Compute.
+        profiled_cycles: u32 = 0, in 0..=CYCLES, unit "core cycles";
+    }
+}
+
+choice! {
+    /// How the kernels of a run are launched.
+    #[derive(Debug, PartialEq, Eq)]
+    pub enum LaunchKind {
+        /// Without cost.
+        None = "none",
+        /// As nodes of a graph.
+        Graph = "graph",
+        /// One by one in a stream.
+        Stream = "stream",
+        /// One by one under a profiler.
+        Profiled = "profiled",
+    }
+}
+
+serde_choice!(LaunchKind);
+
+section! {
     /// Options of a run.
     #[derive(Clone, Debug, PartialEq, Serialize)]
     pub struct Run {
@@ -422,7 +506,12 @@ section! {
         /// (Nsight Compute, `--cache-control all`). Dirty lines of L2 are written back between the
         /// kernels, outside all counts and times. Requires `run.concurrent_kernels` = false.
         cold_launches: bool = false;
-        /// Latency from the end of a kernel to the start of the next.
+        /// How kernels are launched, which determines what a launch costs ([`launch`](#launch)).
+        /// `none`: nothing. `graph`: as nodes of a graph. `stream`: one by one in a stream.
+        /// `profiled`: one by one under a profiler.
+        launch: LaunchKind = LaunchKind::None;
+        /// Latency from the end of a kernel to the start of the next, in addition to the cost of
+        /// `run.launch`.
         launch_latency: u32 = 0, in 0..=100_000_000, unit "core cycles";
         /// Warp instructions after which a kernel terminates: no further CTA starts, and each warp
         /// ends at its current record. 0: unlimited. The papers truncate runs in the same way.

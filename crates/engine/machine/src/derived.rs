@@ -1,6 +1,6 @@
 //! Quantities derived from the configuration.
 
-use super::{L1, Machine, MachineError};
+use super::{L1, LaunchKind, Machine, MachineError};
 use warpmem_dram::prefetch::PrefetchContext;
 use warpmem_dram::scheduler::SchedulerContext;
 use warpmem_network::NetworkSpec;
@@ -30,6 +30,23 @@ impl Machine {
     /// [`MachineError::Invalid`] if the address map, the channels or the slices are not valid.
     pub fn address_map(&self) -> Result<AddressMap, MachineError> {
         Ok(self.dram.address_map(self.l2.slices_per_channel)?)
+    }
+
+    /// Returns the core cycles from the end of a kernel to the start of the next.
+    pub fn cycles_between_kernels(&self) -> u64 {
+        let ns = match self.run.launch {
+            LaunchKind::Graph => self.launch.graph_ns,
+            LaunchKind::Stream => self.launch.stream_ns,
+            LaunchKind::None | LaunchKind::Profiled => 0,
+        };
+        let cycles = (u64::from(ns) * u64::from(self.clocks.core_mhz)).div_ceil(1000);
+        u64::from(self.run.launch_latency) + cycles
+    }
+
+    /// Returns the core cycles from the start of a kernel to its first CTA.
+    pub fn cycles_before_first_cta(&self) -> u64 {
+        let is_profiled = self.run.launch == LaunchKind::Profiled;
+        if is_profiled { u64::from(self.launch.profiled_cycles) } else { 0 }
     }
 
     /// Returns the peak bandwidth of all DRAM data buses, in bytes per second.

@@ -1,7 +1,7 @@
 //! The rules of a valid machine. A key's own range is declared with the key; the rules here relate
 //! keys to each other.
 
-use super::{L1, Machine, MachineError, Run, Sm, flatten};
+use super::{L1, Machine, MachineError, ReadOnlyCache, Run, Sm, flatten};
 use std::collections::{BTreeSet, HashMap};
 use toml::Value;
 use warpmem_cache::{Cache, WriteAllocate, WritePolicy};
@@ -82,7 +82,22 @@ fn check_sm(sm: &Sm) -> Check {
     let warps = format!("at most one per warp: `sm.max_warps` = {}", sm.max_warps);
     rule(sm.schedulers <= sm.max_warps, "sm.schedulers", sm.schedulers, warps)?;
     check_collectors(sm)?;
+    check_read_only_cache("sm.instruction_cache", &sm.instruction_cache)?;
+    check_read_only_cache("sm.constant_cache", &sm.constant_cache)?;
     power_of_two("sm.shared.bank_bytes", sm.shared.bank_bytes)
+}
+
+/// Checks the geometry of the cache at `path`.
+fn check_read_only_cache(path: &str, cache: &ReadOnlyCache) -> Check {
+    let key = |name: &str| format!("{path}.{name}");
+    let (line, size) = (cache.line_bytes, cache.size_bytes);
+    power_of_two(&key("line_bytes"), line)?;
+    let lines = format!("a multiple of `{}` = {line}", key("line_bytes"));
+    rule(size.is_multiple_of(line), &key("size_bytes"), size, lines)?;
+    let (lines, ways) = (size / line, cache.ways);
+    let divisors = format!("0 (fully associative) or a divisor of the {lines} lines");
+    let divides = ways == 0 || lines.is_multiple_of(ways);
+    rule(size == 0 || divides, &key("ways"), ways, divisors)
 }
 
 /// Dispatch register, collector, unit register and unit take a cycle each.

@@ -110,7 +110,12 @@ impl CacheController {
             return Ok(Write { sent_on: true, ..Write::default() });
         }
         let keeps = effect == StoreEffect::Keep;
-        let write = if self.must_fetch(store, at, slot, effect) {
+        let fetches = self.must_fetch(store, at, slot, effect);
+        if keeps && self.bounds_dirty() {
+            // The line that it may clean; never beside a dirty victim, which is in the same set.
+            room.check(1 + usize::from(fetches))?;
+        }
+        let write = if fetches {
             // The data of the store need the line now.
             let Reserved { miss, slot, allocated } =
                 self.reserve(at, slot, ReadAllocate::OnMiss, 1, room, set_key)?;
@@ -141,6 +146,9 @@ impl CacheController {
             sectors &= sectors - 1;
         }
         self.tags.touch(slot);
+        if dirty {
+            self.keep_dirty_bound(slot);
+        }
     }
 
     /// Returns whether the rest of the sector of a store must be fetched now.

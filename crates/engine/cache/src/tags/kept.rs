@@ -70,7 +70,7 @@ impl Tags {
     }
 
     /// Iterates over the lines of a set, oldest first.
-    fn oldest_first(&self, set: SetId) -> impl Iterator<Item = LineSlot> {
+    pub(super) fn oldest_first(&self, set: SetId) -> impl Iterator<Item = LineSlot> {
         let Set { oldest, newest } = self.sets[set.index()];
         let newer = move |&at: &LineSlot| (at != newest).then(|| self.newer(at));
         let all = std::iter::successors(Some(oldest), newer);

@@ -9,6 +9,7 @@ use super::clusters::Clusters;
 use super::residency::{ClusterError, ResidencyError};
 use super::scheduler::{ChosenCtaScheduler, CtaScheduler, DispatchView, KernelStart};
 use super::sms::SmTable;
+use super::start_rate::StartRate;
 use crate::results::KernelResult;
 use crate::sm::{ClusterCta, Code, CtaEnd, CtaLaunch, IdleCycles};
 use kernels::{Kernel, Running, State};
@@ -45,13 +46,17 @@ pub struct Dispatcher {
     running: Vec<Running>,
     scheduler: Box<dyn CtaScheduler>,
     sms: SmTable,
+    rate: StartRate,
     /// CTAs of clusters with resources allocated that await a start slot of their SM.
     held: VecDeque<Launch>,
     clusters: Clusters,
     /// All kernels before this one have finished.
     first_open: usize,
     concurrent: bool,
-    launch_latency: u64,
+    /// Core cycles from the end of a kernel to the start of the next, and from the start of a kernel
+    /// to its first CTA.
+    between_kernels: u64,
+    before_first_cta: u64,
     /// Warp instructions after which a kernel ends, 0 = no limit; and the most that all SMs issue
     /// in a cycle.
     instruction_limit: u64,
@@ -102,11 +107,13 @@ impl Dispatcher {
             running: Vec::new(),
             scheduler: scheduler.build(machine)?,
             sms: SmTable::new(machine),
+            rate: StartRate::new(machine.sm.cta_dispatch_permille),
             held: VecDeque::new(),
             clusters: Clusters::default(),
             first_open: 0,
             concurrent: machine.run.concurrent_kernels,
-            launch_latency: u64::from(machine.run.launch_latency),
+            between_kernels: machine.cycles_between_kernels(),
+            before_first_cta: machine.cycles_before_first_cta(),
             instruction_limit: u64::from(machine.run.launch_instructions),
             issue_width: u64::from(machine.sm.schedulers) * u64::from(machine.sm.count),
             next_start: CoreCycle::ZERO,
@@ -150,7 +157,7 @@ impl Dispatcher {
             self.kernels[kernel].state = State::Done;
             self.running.remove(at);
             self.scheduler.kernel_ended(kernel as u32);
-            self.next_start = cycle + 1 + self.launch_latency;
+            self.next_start = cycle + 1 + self.between_kernels;
         }
     }
 
@@ -219,17 +226,28 @@ impl Dispatcher {
         self.start_kernels(cycle, source)?;
         self.sms.begin_cycle();
         for launch in std::mem::take(&mut self.held) {
-            self.launch(launch, launches);
+            self.launch(launch, cycle, launches);
         }
         for at in 0..self.running.len() {
             while self.start_next(at, cycle, source, launches)? {}
         }
-        if !launches.is_empty() || !self.held.is_empty() {
-            return Ok(Some(cycle + 1));
-        }
         let counts = self.running.iter().filter_map(|running| running.next_count);
-        let wants = [self.next_kernel_start(cycle), self.next_observation(cycle)];
-        Ok(wants.into_iter().flatten().chain(counts).min())
+        let first_ctas = self.running.iter().map(|running| running.first_cta);
+        // Counts are read at the start of a period, which is an event even if no CTA starts then.
+        let later = first_ctas.chain([self.period_start]).filter(|&at| at > cycle);
+        let wants = [
+            self.next_cta_start(cycle, !launches.is_empty()),
+            self.next_kernel_start(cycle),
+            self.next_observation(cycle),
+        ];
+        Ok(wants.into_iter().flatten().chain(counts).chain(later).min())
+    }
+
+    /// Returns when the next CTA may start, unless the end of a CTA starts it earlier. `started`: a
+    /// CTA has started in `cycle`.
+    fn next_cta_start(&self, cycle: CoreCycle, started: bool) -> Option<CoreCycle> {
+        let may_wait = started || !self.held.is_empty() || !self.rate.allows(cycle);
+        may_wait.then(|| self.rate.next_after(cycle))
     }
 
     /// Returns when the next kernel may start, unless the end of a CTA starts it earlier.
@@ -278,6 +296,7 @@ impl Dispatcher {
                 ended: 0,
                 issued: 0,
                 next_count: (self.instruction_limit > 0).then_some(cycle + 1),
+                first_cta: cycle + self.before_first_cta,
             });
         }
         Ok(())
@@ -310,11 +329,14 @@ impl Dispatcher {
         source: &mut dyn KernelSource,
         launches: &mut VecDeque<Launch>,
     ) -> Result<bool, TraceError> {
+        let Running { kernel, next_cta, first_cta, .. } = self.running[at];
+        if cycle < first_cta || !self.rate.allows(cycle) {
+            return Ok(false);
+        }
         let Some(sm) = self.pick(at) else { return Ok(false) };
-        let Running { kernel, next_cta, .. } = self.running[at];
         if self.kernels[kernel].cluster == 1 {
             let launch = self.start_cta(at, sm, None, cycle, source)?;
-            self.launch(launch, launches);
+            self.launch(launch, cycle, launches);
             return Ok(true);
         }
         let Kernel { needs, cluster, .. } = &self.kernels[kernel];
@@ -323,7 +345,7 @@ impl Dispatcher {
         self.clusters.start(kernel as u32, next_cta, Arc::clone(&sms));
         for sm in cluster_sms {
             let launch = self.start_cta(at, sm, Some(Arc::clone(&sms)), cycle, source)?;
-            self.launch(launch, launches);
+            self.launch(launch, cycle, launches);
         }
         Ok(true)
     }
@@ -379,7 +401,7 @@ impl Dispatcher {
         running.next_cta += 1;
         running.next_in_chunk += 1;
         self.results[running.kernel].ctas += 1;
-        if running.next_cta == 1 {
+        if running.next_cta == 1 && self.before_first_cta == 0 {
             self.results[running.kernel].start_cycle = (cycle + 1).number();
         }
         Ok(Launch { sm: self.sms.physical(sm), cta })

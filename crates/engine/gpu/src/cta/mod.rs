@@ -7,6 +7,7 @@ mod dispatcher;
 mod residency;
 pub mod scheduler;
 mod sms;
+mod start_rate;
 #[cfg(test)]
 mod tests;
 

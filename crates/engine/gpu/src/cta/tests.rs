@@ -215,6 +215,73 @@ fn the_next_kernel_starts_after_the_launch_latency() {
     assert_eq!(rig.step(71), [(1, 1, 0)]);
 }
 
+/// 456 starts per 1,000 cycles: start n is due more than 1000 n / 456 - 1 cycles after the first.
+#[test]
+fn the_whole_gpu_starts_ctas_at_a_limited_rate() {
+    let machine = machine(&["sm.count=8", "sm.max_ctas=2", "sm.cta_dispatch_permille=456"]);
+    let mut rig = Rig::new(&machine, &[kernel(12)]);
+    let (mut starts, mut next) = (Vec::new(), Some(0));
+    while let Some(cycle) = next {
+        starts.extend(rig.step(cycle).into_iter().map(|(sm, ..)| (cycle, sm)));
+        next = rig.next;
+    }
+    let due = |n: u64| (1000 * n + 1).div_ceil(456) - 1;
+    let expected: Vec<(u64, usize)> =
+        (0..12).map(|n| (if n == 0 { 0 } else { due(n) }, n as usize % 8)).collect();
+    assert_eq!(starts, expected);
+    rig.end((3, 0, 3), 500);
+    assert_eq!((rig.step(500), rig.next), (vec![], None), "no CTA is left");
+}
+
+#[test]
+fn ctas_of_a_cluster_count_towards_the_rate_one_by_one() {
+    let mut rig = clusters(3, 6, &["sm.cta_dispatch_permille=1000"]);
+    let steps: Vec<Vec<Started>> = (0..8).map(|cycle| rig.step(cycle)).collect();
+    assert!(steps[..6].iter().all(|started| started.len() == 1), "{steps:?}");
+    assert!(steps[6..].iter().all(Vec::is_empty));
+    let mut slow = clusters(3, 3, &["sm.cta_dispatch_permille=100"]);
+    assert_eq!(slow.step(0), [(0, 0, 0)]);
+    assert_eq!(slow.next, Some(10));
+    assert_eq!(slow.step(10), [(1, 0, 1)]);
+    assert_eq!((slow.step(15), slow.next), (vec![], Some(20)), "a step between has no effect");
+    assert_eq!(slow.step(20), [(0, 0, 2)]);
+}
+
+/// Returns, for two kernels of 20 cycles, the cycles in which their CTAs are dispatched, and their
+/// results' start and end.
+fn two_launches(overrides: &[&str]) -> [(u64, u64, u64); 2] {
+    const COSTS: [&str; 3] =
+        ["launch.graph_ns=1200", "launch.stream_ns=2500", "launch.profiled_cycles=2500"];
+    let machine = two_sms(&[&COSTS[..], &["clocks.core_mhz=1500"], overrides].concat());
+    let mut rig = Rig::new(&machine, &[kernel(1), kernel(1)]);
+    let mut next = 0;
+    [0, 1].map(|kernel| {
+        let started = loop {
+            if let [(sm, ..)] = rig.step(next)[..] {
+                break sm;
+            }
+            next = rig.next.expect("a kernel waits");
+        };
+        let dispatched = next;
+        next += 20;
+        rig.end((started, kernel, 0), next);
+        let result = rig.result(kernel as usize);
+        (dispatched, result.start_cycle, result.end_cycle)
+    })
+}
+
+#[test]
+fn the_kind_of_launch_determines_its_cost() {
+    assert_eq!(two_launches(&[]), [(0, 1, 21), (21, 22, 42)]);
+    let after = |cycles: u64| [(0, 1, 21), (21 + cycles, 22 + cycles, 42 + cycles)];
+    assert_eq!(two_launches(&["run.launch=graph"]), after(1800), "1.2 µs at 1,500 MHz");
+    assert_eq!(two_launches(&["run.launch=stream"]), after(3750));
+    assert_eq!(two_launches(&["run.launch=stream", "run.launch_latency=10"]), after(3760));
+    // The first CTA of a profiled kernel starts late, but the kernel does not.
+    let profiled = [(2500, 1, 2521), (5021, 2522, 5042)];
+    assert_eq!(two_launches(&["run.launch=profiled"]), profiled);
+}
+
 /// Two SMs of one CTA and two schedulers each, with a limit of ten instructions per kernel.
 fn limited() -> Machine {
     two_sms(&["sm.max_ctas=1", "sm.schedulers=2", "run.launch_instructions=10"])

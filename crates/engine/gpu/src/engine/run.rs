@@ -363,7 +363,8 @@ fn longest_work(machine: &Machine) -> u64 {
     let periods = machine.clocks.periods();
     let slowest = periods.core.max(periods.network).max(periods.l2).max(periods.dram);
     let atomic = u64::from(machine.l2.atomic_cycles) * WARP_SIZE as u64;
-    slowest.saturating_mul(LATENCIES + u64::from(machine.run.launch_latency) + atomic)
+    let launch = machine.cycles_between_kernels() + machine.cycles_before_first_cta();
+    slowest.saturating_mul(LATENCIES + launch + atomic)
 }
 
 /// Instructions according to the trace, the SMs and the kernels.

@@ -13,7 +13,7 @@ use crate::controller::MemoryController;
 use crate::cta::{Dispatcher, KernelSource, Launch, Release};
 use crate::l2::Slice;
 use crate::side::SharedMshrs;
-use crate::sm::Sm;
+use crate::sm::{CtaEnd, Sm};
 pub use build::BuildError;
 use std::collections::VecDeque;
 use std::mem;
@@ -42,6 +42,12 @@ pub(super) struct System {
     mshrs: SharedMshrs,
     dispatcher: Dispatcher,
     launches: VecDeque<Launch>,
+    /// Latency from the dispatch of a CTA to its start, and from the end of its last warp until the
+    /// dispatcher knows, core cycles.
+    cta_launch_latency: u64,
+    cta_exit_latency: u64,
+    /// CTAs whose warps have ended, in order, until their resources are free.
+    exiting: VecDeque<CtaEnd>,
     /// Latency from the arrival of a cluster to its release, core cycles.
     barrier_latency: u64,
     /// Steps of networks and of the dispatcher.
@@ -232,9 +238,9 @@ impl System {
             if let Some(error) = self.parts[at].error.take() {
                 return Err(error);
             }
-            due |= !self.parts[at].ended.is_empty();
             self.collect_ended(at);
         }
+        due |= self.end_exited(now);
         self.release_clusters(now);
         if due {
             self.steps += 1;
@@ -308,15 +314,33 @@ impl System {
         }
     }
 
-    /// Reports the CTAs of a region that have ended to the dispatcher, which is stepped after the
-    /// SMs.
+    /// Collects the CTAs of a region whose warps have ended.
     fn collect_ended(&mut self, part: usize) {
-        let RegionUnits { ended, sms, first_sm, .. } = &mut self.parts[part];
-        for end in ended.drain(..) {
-            let sm = &sms[end.sm.index() - *first_sm];
-            let issued = || sm.issued_by_ctas(end.kernel);
-            self.dispatcher.cta_ended(end, &issued);
+        let dispatcher = self.dispatcher_unit();
+        for end in self.parts[part].ended.drain(..) {
+            let free = end.cycle + self.cta_exit_latency;
+            self.exiting.push_back(CtaEnd { cycle: free, ..end });
+            if self.cta_exit_latency > 0 {
+                self.regions[0].fabric.wake_at(dispatcher, free);
+            }
         }
+    }
+
+    /// Reports the CTAs whose resources are free at `now` to the dispatcher, which is stepped after
+    /// the SMs. Returns whether there are any.
+    fn end_exited(&mut self, now: Ticks) -> bool {
+        if self.exiting.is_empty() {
+            return false;
+        }
+        let cycle = self.clock::<domain::Core>().cycle_of(now);
+        let mut any = false;
+        while let Some(end) = self.exiting.pop_front_if(|end| end.cycle <= cycle) {
+            let part = &self.parts[self.split.region_of_sm(end.sm.index())];
+            let sm = &part.sms[end.sm.index() - part.first_sm];
+            self.dispatcher.cta_ended(end, &|| sm.issued_by_ctas(end.kernel));
+            any = true;
+        }
+        any
     }
 
     fn dispatch(
@@ -339,8 +363,9 @@ impl System {
             let region = self.split.region_of_sm(launch.sm.index());
             let part = &mut self.parts[region];
             let sm = &mut part.sms[launch.sm.index() - part.first_sm];
-            sm.launch(launch.cta);
-            self.regions[region].fabric.wake_at(sm.unit().index, cycle + 1);
+            let start = cycle + 1 + self.cta_launch_latency;
+            sm.launch(launch.cta, start);
+            self.regions[region].fabric.wake_at(sm.unit().index, start);
         }
         if let Some(next) = next {
             let dispatcher = self.dispatcher_unit();
@@ -352,7 +377,9 @@ impl System {
     /// Ends kernels that have reached the limit of instructions (`run.launch_instructions`).
     fn end_at_limit(&mut self, cycle: CoreCycle, source: &mut dyn KernelSource) {
         while let Some(kernel) = self.dispatcher.to_count(cycle) {
-            let resident = self.sms().flat_map(|sm| sm.issued_by_ctas(kernel)).sum();
+            let resident: u64 = self.sms().flat_map(|sm| sm.issued_by_ctas(kernel)).sum();
+            let exiting = self.exiting.iter().filter(|end| end.kernel == kernel);
+            let resident = resident + exiting.map(|end| end.issued.warp).sum::<u64>();
             if self.dispatcher.count_instructions(kernel, resident, cycle) {
                 self.end_kernel_early(kernel, cycle);
                 source.end(kernel as usize);

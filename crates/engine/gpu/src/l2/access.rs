@@ -3,7 +3,8 @@
 use super::slice::Slice;
 use crate::context::Context;
 use warpmem_cache::{
-    Allocation, Fetch, Miss, MshrEntry, Read, ReadAccess, ReservationFail, Room, WriteAccess,
+    Allocation, Evicted, Fetch, Miss, MshrEntry, Read, ReadAccess, ReservationFail, Room,
+    WriteAccess,
 };
 use warpmem_sim::{CacheLevel, Insertion, L2Cycle, Request, RequestId, RequestKind, Ticks};
 
@@ -23,6 +24,7 @@ impl Slice {
             self.begin_kernel(ctx);
         }
         self.look_up(id, &request, room, cycle, now, ctx)?;
+        self.write_back_cleaned(now, ctx);
         self.place_line(request.address, request.insertion);
         Ok(())
     }
@@ -241,14 +243,27 @@ impl Slice {
     ) {
         let Some(allocated) = allocated else { return };
         if let Some(evicted) = allocated.dirty() {
-            let sectors = evicted.dirty.count_ones();
-            self.hold_data_port(sectors * self.cache.geometry().sector_bytes());
-            self.to_dram.write(evicted.address, evicted.dirty, now, ctx);
+            self.write_back(evicted, now, ctx);
         }
         let leaving = allocated.evicted.map(|evicted| evicted.address);
         self.prefetched.note_replaced(leaving, address, ctx.map);
         self.prefetched.evict_line(allocated.slot);
         self.forget_copy(allocated.slot);
+    }
+
+    /// Writes back the line that the last access cleaned to keep the bound on dirty lines, if any.
+    #[inline]
+    pub(super) fn write_back_cleaned(&mut self, now: Ticks, ctx: &mut Context) {
+        if let Some(cleaned) = self.cache.take_cleaned() {
+            self.write_back(cleaned, now, ctx);
+        }
+    }
+
+    /// Sends the dirty sectors of a line to DRAM. There must be room.
+    fn write_back(&mut self, line: Evicted, now: Ticks, ctx: &mut Context) {
+        let sectors = line.dirty.count_ones();
+        self.hold_data_port(sectors * self.cache.geometry().sector_bytes());
+        self.to_dram.write(line.address, line.dirty, now, ctx);
     }
 
     /// Transfers `bytes` through the data port for the request at the tags.

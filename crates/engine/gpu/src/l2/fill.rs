@@ -48,7 +48,8 @@ impl Slice {
             let (this, kind) = (next, ctx.requests.get(next).kind);
             next = ctx.requests.next(this, CacheLevel::L2);
             if let Some(slot) = fill.slot.filter(|_| kind == RequestKind::Atomic) {
-                self.cache.modify(slot, address);
+                self.cache.modify(slot, address, self.room(ctx));
+                self.write_back_cleaned(now, ctx);
             }
             if this != id {
                 ctx.requests.share_fill(this, id);

@@ -79,7 +79,8 @@ impl Slice {
             to_dram: ToDram::new(machine, id, ports.misses, clock, needs),
             arrivals: Arrivals::new(machine, ports.requests, core, queue),
             peer: None,
-            cache: CacheController::new(CacheLevel::L2, &config.cache, cache_rules(&config.cache)),
+            cache: CacheController::new(CacheLevel::L2, &config.cache, cache_rules(&config.cache))
+                .with_dirty_ways(config.dirty_ways),
             resets: Resets::new([].into()),
             mshr_states: MshrStates::new(),
             prefetched: Prefetched::default(),

@@ -84,6 +84,12 @@ pub struct SmResult {
     /// Ready warps, summed over the cycles with resident warps.
     pub ready_warp_cycles: u64,
     pub ctas: u64,
+    /// Lines that missed in the instruction cache and in the constant cache; accesses to a line in
+    /// flight do not count.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub instruction_cache_misses: u64,
+    #[serde(skip_serializing_if = "is_zero")]
+    pub constant_cache_misses: u64,
     pub l1: CacheCounts,
     /// Replies from the network, to stores and atomics too, and the sum of their ticks from the
     /// coalescer to the SM.
@@ -97,6 +103,11 @@ pub struct SmResult {
     /// Messages to the shared memory of other SMs, and their bytes of data in both directions.
     pub messages: u64,
     pub message_bytes: u64,
+}
+
+/// Whether a count of a mechanism that most machines lack is omitted.
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// Classes of Critical Fields, the most critical first: 1, 2, 3 to 4, 5 to 8, 9 to 32 [CaLRS Table

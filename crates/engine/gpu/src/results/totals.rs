@@ -24,6 +24,8 @@ count_fields!(SmResult {
     barrier_cycles,
     ready_warp_cycles,
     ctas,
+    instruction_cache_misses,
+    constant_cache_misses,
     l1,
     replies,
     reply_ticks,

@@ -13,6 +13,8 @@ ids! {
 /// Number of classes.
 pub(super) const CLASSES: usize = OpClass::COUNT + 2;
 pub(super) const INTEGER: Class = Class(OpClass::Integer as u8);
+pub(super) const FP64: Class = Class(OpClass::Fp64 as u8);
+pub(super) const SFU: Class = Class(OpClass::Sfu as u8);
 pub(super) const CONTROL: Class = Class(OpClass::Control as u8);
 /// Class of instructions of the load/store unit.
 pub(super) const MEMORY: Class = Class(OpClass::COUNT as u8);

@@ -5,9 +5,10 @@ use super::Sm;
 use warpmem_sim::{CoreCycle, WarpSlot};
 
 impl Sm {
-    /// Terminates the CTAs of a kernel. Returns whether a warp that waited for others resumes in
-    /// the next step.
+    /// Terminates the CTAs of a kernel. Returns whether the SM must be stepped in the next cycle: a
+    /// warp that waited for others resumes, or a CTA ends before its start.
     pub fn end_early(&mut self, kernel: u32) -> bool {
+        let ends_pending = self.ctas.terminate_pending(kernel);
         for cta in self.ctas.of_kernel_mut(kernel) {
             cta.is_terminated = true;
             self.sync.released |= cta.barriers.release_all() | cta.cluster.release_all();
@@ -21,7 +22,7 @@ impl Sm {
                 }
             }
         }
-        self.sync.released != 0
+        ends_pending || self.sync.released != 0
     }
 
     /// Resumes warps released by the early termination of their kernel.

@@ -167,12 +167,49 @@ impl Sm {
 
     /// Makes a warp fetch its next instruction, or wait for the operands of the fetched one.
     pub(super) fn await_instruction(&mut self, slot: WarpSlot, cycle: CoreCycle) {
+        if self.fetch.is_ideal() {
+            self.await_operands(slot, cycle);
+        } else if let Some(arrival) = self.miss_instruction(slot, cycle) {
+            self.fetch.miss(slot);
+            self.sets.set_class(slot, None);
+            self.calendar.add(slot, arrival);
+        } else {
+            self.await_fetch(slot, cycle);
+        }
+    }
+
+    /// Reads the line of a warp's next instruction if the warp enters it. Returns when a line that
+    /// misses arrives.
+    fn miss_instruction(&mut self, slot: WarpSlot, cycle: CoreCycle) -> Option<CoreCycle> {
+        let warp = self.warps.get_mut(slot);
+        let (cache, line) = self.fetch.line(self.ctas.cta(warp.cta).kernel, warp.op)?;
+        if warp.line == Some(line) {
+            return None;
+        }
+        warp.line = Some(line);
+        Some(cache.read(line, cycle)).filter(|&arrival| arrival > cycle)
+    }
+
+    /// Makes a warp whose line is present fetch, unless it has fetched its next instruction.
+    fn await_fetch(&mut self, slot: WarpSlot, cycle: CoreCycle) {
         if self.fetch.is_limited() && self.warps.get(slot).fetched == 0 {
             self.fetch.add(slot);
             self.sets.set_class(slot, None);
         } else {
             self.await_operands(slot, cycle);
         }
+    }
+
+    /// Resumes the warps among `warps` whose line arrives in `cycle`, before the issue, and returns
+    /// the others.
+    pub(super) fn resume_fetch(&mut self, warps: u64, cycle: CoreCycle) -> u64 {
+        let arrived = self.fetch.take_arrived(warps);
+        if arrived != 0 {
+            self.issue.admit(arrived);
+            WarpSlot::each(arrived).for_each(|slot| self.await_fetch(slot, cycle));
+            self.issue.end();
+        }
+        warps & !arrived
     }
 
     /// Fetches the next instructions of up to `fetch_warps` warps, round robin. They are decoded
@@ -193,7 +230,7 @@ impl Sm {
         let ready = warp.operands_ready(cycle);
         let next = (self.pipeline.port(op.class), self.pipeline.reads_l1(op));
         self.sets.set_class(slot, Some(next));
-        if slot.is_in(self.sets.at_barrier() | self.fetch.waiting()) {
+        if slot.is_in(self.sets.at_barrier() | self.fetch.absent()) {
             return;
         }
         if waits {

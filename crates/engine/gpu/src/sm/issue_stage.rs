@@ -19,8 +19,8 @@ pub(super) struct IssueStage {
     /// Warps that wait until a unit takes one of their instructions.
     pub awaiting_unit: u64,
     /// Warps of the schedulers that issue later in this cycle (GPGPU-Sim,
-    /// `shader_core_ctx::issue`); 0 outside the issue, and where warps released from a barrier
-    /// issue in the next cycle.
+    /// `shader_core_ctx::issue`); 0 outside the issue and [`IssueStage::admit`], and where warps
+    /// released from a barrier issue in the next cycle.
     later: u64,
     /// The policy held all candidates of some scheduler in the last step.
     holds: bool,
@@ -83,6 +83,12 @@ impl IssueStage {
         let first = if self.rotates { occupied as usize % schedulers } else { 0 };
         self.later = if self.collectors.is_some() { u64::MAX } else { 0 };
         (first..schedulers).chain(0..first).map(SchedulerId::new)
+    }
+
+    /// Lets warps that become ready before the issue of a cycle issue in it, until
+    /// [`IssueStage::end`].
+    pub fn admit(&mut self, warps: u64) {
+        self.later = warps;
     }
 
     /// Marks a scheduler as issuing now.

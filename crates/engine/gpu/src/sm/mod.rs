@@ -1,7 +1,7 @@
 //! A streaming multiprocessor (SM): resident CTAs and warps, issue, and the memory pipeline with
 //! L1. It owns all state of its warps; it reaches the rest of the machine only through ports.
 //!
-//! Instruction fetch is ideal unless `sm.fetch_warps` limits it.
+//! Instruction fetch is ideal unless `sm.fetch_warps` limits it or `sm.instruction_cache` misses.
 
 mod account;
 mod barrier;
@@ -16,6 +16,7 @@ mod issue_stage;
 mod mbarrier;
 mod memory;
 mod pipeline;
+mod read_only_cache;
 mod residents;
 pub mod scheduler;
 mod sub_core;
@@ -94,7 +95,7 @@ impl Sm {
             sets: WarpSets::new(),
             ctas: Residents::new(config.max_ctas, config.max_warps),
             calendar: Calendar::new(),
-            fetch: Fetch::new(config.fetch_warps),
+            fetch: Fetch::new(config),
             issue,
             sync: WarpSync::new(machine.cluster.barrier_latency),
             memory,
@@ -137,7 +138,7 @@ impl Sm {
         self.memory.begin(cycle);
         self.collect_until(cycle.saturating_sub(1));
         self.account.count_until(cycle);
-        if self.ctas.has_launches() {
+        if self.ctas.next_start() <= cycle {
             self.start_ctas(cycle)?;
         }
         if self.sync.released != 0 {
@@ -157,6 +158,7 @@ impl Sm {
         }
         let due = self.calendar.take(cycle);
         if due != 0 {
+            let due = self.resume_fetch(due, cycle);
             let drained = self.sets.take_due(due);
             self.end_drained(drained);
         }
@@ -432,6 +434,7 @@ impl Sm {
     fn with_counts(&self, mut result: SmResult) -> SmResult {
         self.account.add_to(&mut result);
         self.memory.add_to(&mut result);
+        result.instruction_cache_misses = self.fetch.misses();
         result
     }
 
@@ -442,7 +445,9 @@ impl Sm {
 
     /// Whether nothing is resident, queued or in flight.
     pub fn is_idle(&self) -> bool {
-        self.sets.present() == 0 && !self.ctas.has_launches() && self.memory.is_idle()
+        self.sets.present() == 0
+            && self.ctas.next_start() == CoreCycle::NEVER
+            && self.memory.is_idle()
     }
 
     /// Returns the counters of the warp scheduler.

@@ -1,7 +1,7 @@
 //! Parameters of an SM's pipeline, resolved once from the machine.
 
-use super::code::{CLASSES, CONTROL, Class, INTEGER, Op, SYNC};
-use warpmem_machine::{Machine, Sm as Config, Stall, SyncUnit, Unit};
+use super::code::{CLASSES, CONTROL, Class, FP64, INTEGER, Op, SFU, SYNC};
+use warpmem_machine::{Fp64Unit, Machine, Sm as Config, Stall, SyncUnit, Unit};
 
 /// Units, latencies and stall rules of an SM. Latencies and intervals are in core cycles.
 pub(super) struct Pipeline {
@@ -76,6 +76,10 @@ fn unit_table(config: &Config) -> [Unit; CLASSES] {
 
 /// Returns, by class, the class whose unit executes it.
 fn port_table(config: &Config) -> [Class; CLASSES] {
-    let sync = if config.sync_unit == SyncUnit::Integer { INTEGER } else { CONTROL };
-    std::array::from_fn(|class| if class == SYNC.index() { sync } else { Class::new(class) })
+    let mut ports = std::array::from_fn(Class::new);
+    ports[SYNC.index()] = if config.sync_unit == SyncUnit::Integer { INTEGER } else { CONTROL };
+    if config.fp64_unit == Fp64Unit::Sfu {
+        ports[FP64.index()] = SFU;
+    }
+    ports
 }

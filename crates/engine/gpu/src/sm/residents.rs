@@ -67,9 +67,19 @@ pub(super) struct Cta {
     pub is_terminated: bool,
 }
 
+/// A dispatched CTA that has not started.
+struct Pending {
+    launch: CtaLaunch,
+    /// Cycle of its start.
+    at: CoreCycle,
+    /// Its kernel was terminated: it ends without starting.
+    is_terminated: bool,
+}
+
 /// Dispatched, resident and ended CTAs of an SM.
 pub(super) struct Residents {
-    launches: VecDeque<CtaLaunch>,
+    /// In the order of their starts.
+    launches: VecDeque<Pending>,
     ctas: Vec<Option<Cta>>,
     ended: VecDeque<CtaEnd>,
     /// Number of warp slots, and slots taken by resident CTAs.
@@ -100,13 +110,23 @@ impl Residents {
         }
     }
 
-    /// Queues a CTA that starts at the next step.
-    pub fn launch(&mut self, launch: CtaLaunch) {
-        self.launches.push_back(launch);
+    /// Takes the next CTA that starts by `cycle`.
+    fn take_launch(&mut self, cycle: CoreCycle) -> Option<Pending> {
+        if self.next_start() <= cycle { self.launches.pop_front() } else { None }
     }
 
-    pub fn take_launch(&mut self) -> Option<CtaLaunch> {
-        self.launches.pop_front()
+    /// Makes the pending CTAs of a kernel end without starting, at the next step. Returns whether
+    /// there are any.
+    pub fn terminate_pending(&mut self, kernel: u32) -> bool {
+        let pending = std::mem::take(&mut self.launches).into_iter();
+        let (mut ended, others): (Vec<Pending>, Vec<Pending>) =
+            pending.partition(|pending| pending.launch.kernel == kernel);
+        for pending in &mut ended {
+            (pending.at, pending.is_terminated) = (CoreCycle::ZERO, true);
+        }
+        let ends_any = !ended.is_empty();
+        self.launches = ended.into_iter().chain(others).collect();
+        ends_any
     }
 
     /// Counts the cycles before `cycle` in which no CTA was resident, before CTAs start in it.
@@ -122,10 +142,10 @@ impl Residents {
         cycle.number() - self.empty_cycles
     }
 
-    /// Whether a dispatched CTA has not started.
+    /// Returns the cycle in which the next dispatched CTA starts, or never.
     #[inline]
-    pub fn has_launches(&self) -> bool {
-        !self.launches.is_empty()
+    pub fn next_start(&self) -> CoreCycle {
+        self.launches.front().map_or(CoreCycle::NEVER, |pending| pending.at)
     }
 
     /// Adds a CTA of `live` warps, launched after `age` others; returns its CTA slot and its warp
@@ -242,9 +262,10 @@ impl Residents {
 }
 
 impl Sm {
-    /// Dispatches a CTA to the SM; it starts at the SM's next step.
-    pub fn launch(&mut self, launch: CtaLaunch) {
-        self.ctas.launch(launch);
+    /// Dispatches a CTA to the SM. It starts at the SM's step of cycle `at`, which is not before
+    /// the start of earlier ones; the caller wakes the SM for it.
+    pub fn launch(&mut self, launch: CtaLaunch, at: CoreCycle) {
+        self.ctas.launches.push_back(Pending { launch, at, is_terminated: false });
     }
 
     /// Takes the next ended CTA.
@@ -253,17 +274,23 @@ impl Sm {
     }
 
     pub(super) fn start_ctas(&mut self, cycle: CoreCycle) -> Result<(), TraceError> {
-        self.ctas.end_empty_cycles(cycle);
-        while let Some(launch) = self.ctas.take_launch() {
-            self.start_cta(&launch, cycle)?;
+        while let Some(Pending { launch, is_terminated, .. }) = self.ctas.take_launch(cycle) {
+            if launch.flush {
+                self.memory.reset_l1(launch.l1_bytes);
+            }
+            if is_terminated {
+                let CtaLaunch { kernel, cta, .. } = launch;
+                let issued = Issued::default();
+                self.ctas.ended.push_back(CtaEnd { kernel, cta, sm: self.id, cycle, issued });
+            } else {
+                self.ctas.end_empty_cycles(cycle);
+                self.start_cta(&launch, cycle)?;
+            }
         }
         Ok(())
     }
 
     fn start_cta(&mut self, launch: &CtaLaunch, cycle: CoreCycle) -> Result<(), TraceError> {
-        if launch.flush {
-            self.memory.reset_l1(launch.l1_bytes);
-        }
         let entry = &launch.chunk.ctas()[launch.cta_in_chunk];
         let live = entry.warps.len() as u32;
         let (cta, slots) = self.ctas.add(launch, live, self.result.ctas);

@@ -57,6 +57,8 @@ pub(super) struct Warp {
     pub copies: Vec<AccessId>,
     /// Thread instructions of the records begun.
     pub thread_instructions: u64,
+    /// Instruction line of the next instruction; only with an instruction cache.
+    pub line: Option<u64>,
     cursor: WarpCursor,
     pub record: Record,
 }
@@ -87,6 +89,7 @@ impl Warp {
             mbarrier_wait: MbarrierWait::default(),
             copies: Vec::new(),
             thread_instructions: 0,
+            line: None,
         }
     }
 

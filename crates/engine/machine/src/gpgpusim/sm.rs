@@ -125,12 +125,23 @@ fn schedulers(mapping: &mut Mapping) -> Result<(), MachineError> {
         mapping
             .leave(&shared, "every scheduler has units, collectors and register banks of its own");
     }
+    fp64_unit(mapping)?;
     for class in ["sp", "dp", "int", "sfu", "tensor_core"] {
         let Some(units) = mapping.take(&format!("-gpgpu_num_{class}_units")) else { continue };
-        if units.number()? != schedulers {
+        let is_none_of_dp = class == "dp" && units.number()? == 0;
+        if units.number()? != schedulers && !is_none_of_dp {
             mapping.leave(&units, "every scheduler has one unit of each class");
         }
     }
+    Ok(())
+}
+
+/// Without double-precision units, the unit of special functions executes their instructions
+/// (`scheduler_unit::cycle`).
+fn fp64_unit(mapping: &mut Mapping) -> Result<(), MachineError> {
+    let units = mapping.take_or("-gpgpu_num_dp_units", "0");
+    let unit = if units.number()? == 0 { "sfu" } else { "own" };
+    mapping.set("sm.fp64_unit", unit, &units);
     Ok(())
 }
 

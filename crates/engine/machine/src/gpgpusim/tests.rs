@@ -46,6 +46,7 @@ const COMMON: &str = r#"
 
 const V100: &str = r#"
 -gpgpu_compute_capability_major 7
+-gpgpu_num_dp_units 4
 -gpgpu_n_clusters 80
 -gpgpu_n_mem 32
 -gpgpu_clock_domains 1132.0:1132.0:1132.0:850.0

@@ -365,6 +365,7 @@ fn rtx2060s_is_the_reference_machine() {
             ("sm.units.fp16.interval", "1"),
             ("sm.units.fp64.latency", "64"),
             ("sm.units.fp64.interval", "64"),
+            ("sm.fp64_unit", "sfu"),
             ("sm.units.sfu.latency", "21"),
             ("sm.units.tensor.interval", "16"),
             ("sm.units.uniform.interval", "1"),

@@ -11,6 +11,12 @@ pub(crate) fn l2<R: 'static>(of: fn(&R) -> &SliceResult) -> Vec<Column<R>> {
     let mut columns = cache("l2", move |row| &of(row).cache);
     columns.extend([
         count(
+            "l2_early_writebacks",
+            "lines",
+            "Lines written back while they stay, to bound the dirty lines of a set.",
+            move |row| of(row).cache.early_writebacks,
+        ),
+        count(
             "l2_dram_queue_full_cycles",
             "L2 cycles",
             "Cycles in which a request waited for the tags because the queue to DRAM was full; not a reservation failure.",

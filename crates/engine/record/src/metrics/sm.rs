@@ -88,6 +88,18 @@ pub(crate) fn work<R: 'static>(of: fn(&R) -> &SmResult) -> Vec<Column<R>> {
             move |row| quotient(of(row).requested_banks, of(row).requesting_instructions),
         ),
         count(
+            "instruction_cache_misses",
+            "lines",
+            "Lines that missed in the instruction cache; fetches of a line in flight do not count.",
+            move |row| of(row).instruction_cache_misses,
+        ),
+        count(
+            "constant_cache_misses",
+            "lines",
+            "Lines that missed in the constant cache; loads of a line in flight do not count.",
+            move |row| of(row).constant_cache_misses,
+        ),
+        count(
             "shared_accesses",
             "warp instructions",
             "Warp instructions that access shared memory.",

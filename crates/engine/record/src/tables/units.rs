@@ -18,9 +18,12 @@ pub(crate) fn kernel_columns() -> Vec<Column<UnitRow>> {
         }),
         text("name", "Name of the kernel.", |row: &UnitRow| &row.kernel().name),
         count("stands_for", "launches", STANDS_FOR, |row: &UnitRow| row.kernel().stands_for.into()),
-        count("start_cycle", "core cycles", "Launch of its first CTA.", |row: &UnitRow| {
-            row.kernel().start_cycle
-        }),
+        count(
+            "start_cycle",
+            "core cycles",
+            "Launch of its first CTA; of a profiled kernel (`run.launch`), its start.",
+            |row: &UnitRow| row.kernel().start_cycle,
+        ),
         count("end_cycle", "core cycles", "Completion of its last CTA.", |row: &UnitRow| {
             row.kernel().end_cycle
         }),

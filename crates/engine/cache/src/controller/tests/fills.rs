@@ -62,7 +62,7 @@ fn a_merged_atomic_dirties_the_filled_line() {
     let mut it = Driven::of(&cache(1));
     it.read_from(atomic(SECTOR));
     let slot = it.fill(SECTOR).slot.unwrap();
-    it.cache.modify(slot, SECTOR);
+    it.cache.modify(slot, SECTOR, it.room);
     assert_eq!(it.read_from(read(LINE)).1, Some(Evicted { address: 0, dirty: 0b10 }));
 }
 

@@ -41,6 +41,81 @@ fn write_back_keeps_a_store_dirty() {
     assert_eq!(it.read_from(read(2 * LINE)).1, Some(Evicted { address: 0, dirty: 1 }));
 }
 
+/// A set of `ways` lines, at most `most` dirty.
+fn bounded(ways: u32, most: u32) -> Driven {
+    let Driven { cache, requests, room } = Driven::of(&cache(ways));
+    Driven { cache: cache.with_dirty_ways(most), requests, room }
+}
+
+#[test]
+fn the_line_written_least_recently_is_cleaned_beyond_the_bound_and_stays() {
+    let mut it = bounded(4, 2);
+    for address in [0, LINE, 0, SECTOR] {
+        it.put(store(address));
+        assert_eq!(it.cache.take_cleaned(), None);
+    }
+    // A use is no write.
+    assert_eq!(it.read(LINE), Found::Hit);
+    it.put(store(2 * LINE));
+    assert_eq!(it.cache.take_cleaned(), Some(Evicted { address: LINE, dirty: 0b1 }));
+    it.put(store(3 * LINE));
+    assert_eq!(it.cache.take_cleaned(), Some(Evicted { address: 0, dirty: 0b11 }));
+    assert!([0, SECTOR, LINE].into_iter().all(|address| it.read(address) == Found::Hit));
+    assert_eq!((it.cache.counts.early_writebacks, it.cache.counts.writebacks), (2, 0));
+    // Line 2 is the oldest and dirty, line 3 dirty too.
+    assert_eq!(it.read_from(read(4 * LINE)).1, Some(Evicted { address: 2 * LINE, dirty: 1 }));
+    it.put(store(5 * LINE));
+    assert_eq!(it.cache.take_cleaned(), None, "the eviction has made room");
+}
+
+#[test]
+fn n_stores_to_new_lines_clean_all_but_the_bound() {
+    for (ways, most) in [(1, 1), (8, 1), (8, 4), (8, 8), (8, 20)] {
+        let mut it = bounded(ways, most);
+        for line in 0..50 {
+            it.put(store(line * LINE));
+            it.cache.take_cleaned();
+        }
+        let written_back = it.cache.counts.early_writebacks + it.cache.counts.writebacks;
+        assert_eq!(written_back, u64::from(50 - most.min(ways)), "{ways} ways, bound {most}");
+    }
+}
+
+#[test]
+fn atomics_obey_the_bound_on_dirty_lines() {
+    let mut it = bounded(4, 1);
+    it.bring(&[0, LINE]);
+    assert_eq!(it.read_from(atomic(0)).0, Found::Hit);
+    assert_eq!(it.cache.take_cleaned(), None);
+    assert_eq!(it.read_from(atomic(LINE)).0, Found::Hit);
+    assert_eq!(it.cache.take_cleaned(), Some(Evicted { address: 0, dirty: 1 }));
+    // An atomic that misses writes at its fill.
+    assert_eq!(it.read_from(atomic(2 * LINE)).0, Found::Miss);
+    let slot = it.fill(2 * LINE).slot.expect("it has a line");
+    it.cache.modify(slot, 2 * LINE, Room { queue: 0, ..it.room });
+    assert_eq!(it.cache.take_cleaned(), None, "no fill waits for room to clean a line");
+    it.cache.modify(slot, 2 * LINE, it.room);
+    assert_eq!(it.cache.take_cleaned(), Some(Evicted { address: LINE, dirty: 1 }));
+}
+
+#[test]
+fn with_a_bound_every_write_needs_room_to_clean_a_line() {
+    let mut it = bounded(4, 1);
+    it.put(store(0));
+    it.room.queue = 0;
+    assert_eq!(it.write(store(LINE)), Err(ReservationFail::MissQueueFull));
+    assert_eq!(it.read_from(atomic(0)).0, Found::Fail(ReservationFail::MissQueueFull));
+    assert!(!it.has(LINE) && it.cache.take_cleaned().is_none(), "nothing has changed");
+    let config = config(WritePolicy::WriteBack, WriteAllocate::FetchOnWrite);
+    let Driven { cache, requests, room } = Driven::of(&config);
+    let mut it = Driven { cache: cache.with_dirty_ways(1), requests, room };
+    it.room.queue = 1;
+    let fetch_and_clean = it.write(partial(0));
+    assert_eq!(fetch_and_clean, Err(ReservationFail::MissQueueFull));
+    it.room.queue = 2;
+    assert!(it.write(partial(0)).is_ok());
+}
+
 #[test]
 fn write_through_updates_a_line_and_sends_the_store_on() {
     let mut it = driven(WritePolicy::WriteThrough, WriteAllocate::None);

@@ -1,5 +1,5 @@
 //! Launch of clusters: the resources of all CTAs are allocated at once, and each CTA starts in the
-//! first cycle in which its SM may start one.
+//! first cycle in which its SM, and the whole GPU, may start one.
 
 use super::{Dispatcher, Launch};
 use crate::cta::clusters::Release;
@@ -8,11 +8,18 @@ use std::collections::VecDeque;
 use warpmem_sim::CoreCycle;
 
 impl Dispatcher {
-    /// Launches a CTA, or holds it if its SM has started its CTAs of this cycle.
-    pub(super) fn launch(&mut self, launch: Launch, launches: &mut VecDeque<Launch>) {
+    /// Launches a CTA in `cycle`, or holds it if its SM or the GPU has started its CTAs of this
+    /// cycle.
+    pub(super) fn launch(
+        &mut self,
+        launch: Launch,
+        cycle: CoreCycle,
+        launches: &mut VecDeque<Launch>,
+    ) {
         let sm = self.sms.logical(launch.sm);
-        if self.sms.may_start(sm) {
+        if self.sms.may_start(sm) && self.rate.allows(cycle) {
             self.sms.start(sm);
+            self.rate.start(cycle);
             launches.push_back(launch);
         } else {
             self.held.push_back(launch);

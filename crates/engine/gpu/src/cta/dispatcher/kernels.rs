@@ -50,6 +50,8 @@ pub(super) struct Running {
     pub issued: u64,
     /// Cycle of the next instruction count, with `run.launch_instructions`.
     pub next_count: Option<CoreCycle>,
+    /// First cycle in which a CTA may start.
+    pub first_cta: CoreCycle,
 }
 
 impl Kernel {

@@ -52,6 +52,32 @@ fn fetch_on_write_fetches_the_rest_of_a_sector() {
     assert_eq!(valid.traffic(), [(READ, 0)], "nothing is missing");
 }
 
+#[test]
+fn a_store_beyond_the_bound_of_its_set_writes_back_a_line_that_stays() {
+    let asks = [
+        ask(0, WRITE, same_set(0)),
+        ask(10, WRITE, same_set(2)),
+        ask(20, WRITE, 128),
+        ask(100, READ, same_set(0)),
+    ];
+    let free = run(&bare(&[]), &asks);
+    assert!(free.down.is_empty());
+    let bound = run(&bare(&["l2.dirty_ways=1"]), &asks);
+    assert_eq!(bound.traffic(), [(WRITEBACK, same_set(0))], "the other set has one dirty line");
+    assert_eq!(bound.cycle(1), free.cycle(1), "the store does not wait for it");
+    assert_eq!(bound.cycle(3), free.cycle(3), "the line still hits");
+    let cache = &bound.result.cache;
+    assert_eq!((cache.early_writebacks, cache.writebacks, cache.read_hits), (1, 0, 1));
+}
+
+#[test]
+fn an_atomic_that_misses_obeys_the_bound_at_its_fill() {
+    let asks = [ask(0, WRITE, same_set(0)), ask(10, ATOMIC, same_set(2))];
+    let outcome = run(&bare(&["l2.dirty_ways=1"]), &asks);
+    assert_eq!(outcome.traffic(), [(ATOMIC, same_set(2)), (WRITEBACK, same_set(0))]);
+    assert_eq!(outcome.result.cache.early_writebacks, 1);
+}
+
 fn sends_and_fetches(overrides: &[&str]) -> Machine {
     let mode = ["l2.cache.write_allocate=send-and-fetch", "l2.cache.miss_queue=3"];
     bare(&[&mode, overrides].concat())

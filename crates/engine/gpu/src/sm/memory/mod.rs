@@ -37,6 +37,7 @@ pub(super) use reply::Completed;
 pub(super) use signals::write_signals;
 
 use super::code::Static;
+use super::read_only_cache::ReadOnlyCache;
 use super::scheduler::SchedulerId;
 use crate::context::Context;
 use crate::results::SmResult;
@@ -111,6 +112,8 @@ pub(super) struct MemoryPipeline {
     lsu: Lsu,
     tags: TagStage,
     network: NetworkPort,
+    /// None if every constant load hits.
+    constants: Option<Box<ReadOnlyCache>>,
     accesses: AccessTable,
     completions: Completions,
     /// Messages to and from other SMs; none on a machine without clusters.
@@ -151,6 +154,7 @@ impl MemoryPipeline {
             lsu: Lsu::new(&machine.sm),
             tags: TagStage::new(machine),
             network: NetworkPort::new(machine, clock, request_port, reply_port),
+            constants: ReadOnlyCache::new(&machine.sm.constant_cache),
             accesses: AccessTable::default(),
             completions: Completions::default(),
             messages: None,
@@ -194,7 +198,9 @@ impl MemoryPipeline {
         let operands_read = access.issue_cycle() + self.config.operand_latency;
         let access = self.accesses.add(access);
         if instruction.space == Space::Constant {
-            let ready = operands_read + self.config.constant_latency;
+            let kernel = self.accesses.get(access).row.kernel;
+            let lines = self.read_constants(kernel, addresses, operands_read);
+            let ready = lines + self.config.constant_latency;
             self.accesses.get_mut(access).ready_cycle = ready;
             self.completions.push(ready, access);
             return (access, None);
@@ -206,6 +212,17 @@ impl MemoryPipeline {
             self.begin_copy(access, instruction, member, addresses.len() as u32);
         }
         (access, Some(entry))
+    }
+
+    /// Reads constants of a kernel in `cycle`. Returns the cycle in which all their lines are
+    /// available.
+    fn read_constants(&mut self, kernel: u32, addresses: &[u64], cycle: CoreCycle) -> CoreCycle {
+        let Some(cache) = &mut self.constants else { return cycle };
+        let available = addresses.iter().map(|&address| {
+            let line = cache.line_of(kernel, address);
+            cache.read(line, cycle)
+        });
+        available.fold(cycle, CoreCycle::max)
     }
 
     /// Builds the load/store entry of an instruction whose operands are read in cycle `from`.
@@ -399,6 +416,7 @@ impl MemoryPipeline {
         result.replies += self.counts.replies;
         result.reply_ticks += self.counts.reply_ticks;
         result.l1 = self.tags.l1.counts().clone();
+        result.constant_cache_misses = self.constants.as_ref().map_or(0, |cache| cache.misses());
     }
 
     /// Describes the memory side for the deadlock report.

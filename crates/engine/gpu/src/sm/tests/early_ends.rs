@@ -117,3 +117,18 @@ fn no_warp_waits_at_mbarriers_after_termination() {
     assert_eq!(outcome.issues_of(0)[4], START + 101);
     assert_eq!(outcome.issues_of(1).len(), 1 + 100 + 1);
 }
+
+#[test]
+fn a_cta_that_has_not_started_ends_without_an_instruction() {
+    let mut rig = Rig::new(&machine(&[]), MemoryStub::default());
+    rig.launch(&trace(&[TestKernel::new(vec![vec![steps(3)]; 2])]), START);
+    for (start, (_, cta)) in [START, START + 500].into_iter().zip(std::mem::take(&mut rig.launches))
+    {
+        rig.sm.launch(cta, CoreCycle::new(start));
+    }
+    rig.end_early(START);
+    let outcome = rig.run();
+    let issued: Vec<u64> = outcome.ended.iter().map(|end| end.issued.warp).collect();
+    assert_eq!((outcome.ended[0].cta, outcome.ended[0].cycle.number()), (1, START + 1));
+    assert_eq!(issued, [0, 2]);
+}

@@ -339,7 +339,8 @@ impl Rig {
         bench.run(|unit, cycle, ctx| match unit.domain {
             Domain::Core => {
                 while launches.front().is_some_and(|&(start, _)| start <= cycle) {
-                    launches.pop_front().into_iter().for_each(|(_, cta)| sm.launch(cta));
+                    let start = CoreCycle::new(cycle);
+                    launches.pop_front().into_iter().for_each(|(_, cta)| sm.launch(cta, start));
                 }
                 sm.step(CoreCycle::new(cycle), ctx).unwrap();
                 issues.extend(picks.lock().unwrap().drain(..).map(|warp| (cycle, warp)));

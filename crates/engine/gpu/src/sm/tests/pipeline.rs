@@ -214,3 +214,92 @@ fn rotating_schedulers_rotate_in_cycles_with_ctas() {
         assert_ne!(INTEGER % 4, (cycles + INTEGER) % 4);
     }
 }
+
+const LINE_LATENCY: u64 = 40;
+
+/// A machine whose instruction lines hold four instructions.
+fn with_instruction_cache(overrides: &[&str]) -> Machine {
+    let cache = "sm.instruction_cache={size_bytes=1024,line_bytes=64,miss_latency=40}";
+    simple(&[&[cache, "sm.schedulers=4"], overrides].concat())
+}
+
+#[test]
+fn a_warp_waits_for_each_line_of_its_code_once() {
+    // Line n arrives LINE_LATENCY after the last instruction before it has issued.
+    let machine = with_instruction_cache(&[]);
+    let expected: Vec<u64> = (0..10).map(|n: u64| n + LINE_LATENCY * (1 + n / 4)).collect();
+    let outcome = run(&machine, vec![work(10)]);
+    assert_eq!(outcome.offsets_of(0), expected);
+    assert_eq!(outcome.result.instruction_cache_misses, 3);
+    let perfect = run(&simple(&["sm.schedulers=4"]), vec![work(10)]);
+    assert_eq!(perfect.result.instruction_cache_misses, 0);
+}
+
+#[test]
+fn warps_share_lines_of_the_instruction_cache() {
+    let machine = with_instruction_cache(&[]);
+    // The second warp starts with the first, and its lines are in flight; the third starts late.
+    let mut rig = Rig::new(&machine, MemoryStub::default());
+    let code = trace(&[TestKernel::new(vec![vec![work(10)]; 3])]);
+    rig.launch(&code, START);
+    rig.launches[2].0 = START + 1000;
+    rig.bench.sim.region.fabric.wake_cycle(rig.sm.unit(), START + 1000);
+    let outcome = rig.run();
+    // The third warp takes the slot of the first.
+    let cold = outcome.offsets_of(1);
+    let warm: Vec<u64> = (1000..1010).collect();
+    assert_eq!(outcome.offsets_of(0), [cold, warm].concat());
+    assert_eq!(outcome.result.instruction_cache_misses, 3);
+}
+
+#[test]
+fn a_limited_fetch_follows_the_arrival_of_the_line() {
+    let machine = with_instruction_cache(&["sm.fetch_warps=1"]);
+    let all = offsets(&machine, work(6));
+    let warm = offsets(&simple(&["sm.fetch_warps=1", "sm.schedulers=4"]), work(6));
+    // A line holds two fetches. A warp reads its next line in the cycle after its last issue, and
+    // would otherwise fetch in that of the issue.
+    let later = |n: u64| LINE_LATENCY + n / 4 * (LINE_LATENCY + 1);
+    let expected: Vec<u64> = (0..6).map(|n| warm[n] + later(n as u64)).collect();
+    assert_eq!(all, expected);
+}
+
+#[test]
+fn a_warp_at_a_barrier_waits_for_its_line_meanwhile() {
+    let machine = with_instruction_cache(&[]);
+    let first = [work(3), vec![barrier(0)], work(1)].concat();
+    let second = [work(3), vec![compute(Sfu, &[]), barrier(0)], work(1)].concat();
+    let outcome = run(&machine, vec![first, second]);
+    let last = |warp: u32| *outcome.offsets_of(warp).last().unwrap();
+    assert!(last(0) >= 2 * LINE_LATENCY, "{}", last(0));
+    assert_eq!(outcome.ended.len(), 1);
+}
+
+#[test]
+fn a_constant_line_costs_its_miss_once() {
+    let constant = |line: u64| memory(Kind::Load, Space::Constant, &[64 * line]).used_after(0);
+    let warp = vec![constant(0), constant(0), constant(1), compute(Integer, &[])];
+    let cached = "sm.constant_cache={size_bytes=1024,line_bytes=64,miss_latency=70}";
+    let outcome = run(&simple(&[cached]), vec![warp.clone()]);
+    let issues = outcome.offsets_of(0);
+    let first = CONSTANT + 70;
+    assert_eq!(issues, [0, first, first + CONSTANT, 2 * first + CONSTANT]);
+    assert_eq!(outcome.result.constant_cache_misses, 2);
+    let perfect = run(&simple(&[]), vec![warp]);
+    assert_eq!(perfect.offsets_of(0), [0, CONSTANT, 2 * CONSTANT, 3 * CONSTANT]);
+}
+
+#[test]
+fn double_precision_occupies_the_unit_of_special_functions_where_it_has_none() {
+    let both = vec![compute(Fp64, &[]), compute(Sfu, &[]), compute(Fp64, &[]), compute(Sfu, &[])];
+    assert_eq!(offsets(&simple(&[]), both.clone()), [0, 1, 3, 4]);
+    let shared = ["sm.fp64_unit=sfu"];
+    assert_eq!(offsets(&simple(&shared), both), [0, 3, 4, 7], "3 cycles each for double precision");
+    // Alone, each kind takes as long as with units of its own.
+    for class in [Fp64, Sfu] {
+        let alone = vec![compute(class, &[]); 4];
+        assert_eq!(offsets(&simple(&shared), alone.clone()), offsets(&simple(&[]), alone));
+    }
+    let uses = vec![compute(Fp64, &[]), compute(Integer, &[1])];
+    assert_eq!(offsets(&simple(&shared), uses), [0, DOUBLE]);
+}
