@@ -73,7 +73,7 @@ const CHANGES: &[Change] = &[
     change("sm.issue_interval=4"),
     change("sm.fetch_warps=1"),
     change("sm.instruction_cache.size_bytes=2048"),
-    within("sm.instruction_cache.size_bytes=1024", "sm.instruction_cache.ways=1"),
+    within("sm.count=1 sm.instruction_cache.size_bytes=1024", "sm.instruction_cache.ways=1"),
     within("sm.instruction_cache.size_bytes=2048", "sm.instruction_cache.line_bytes=64"),
     within("sm.instruction_cache.size_bytes=2048", "sm.instruction_cache.miss_latency=90"),
     within("sm.instruction_cache.size_bytes=2048", "sm.instruction_bytes=8"),

@@ -506,7 +506,7 @@ section! {
         /// (Nsight Compute, `--cache-control all`). Dirty lines of L2 are written back between the
         /// kernels, outside all counts and times. Requires `run.concurrent_kernels` = false.
         cold_launches: bool = false;
-        /// How kernels are launched, which determines what a launch costs ([`launch`](#launch)).
+        /// How kernels are launched, which determines what a launch costs (keys of `launch`).
         /// `none`: nothing. `graph`: as nodes of a graph. `stream`: one by one in a stream.
         /// `profiled`: one by one under a profiler.
         launch: LaunchKind = LaunchKind::None;
