@@ -518,8 +518,17 @@ fn closed_pipe_is_no_error() {
 fn profiled() -> Bench {
     let bench = Bench::new();
     bench.generate("bfs", &[("nodes", "2^8")], "k.wmt");
-    let arguments =
-        ["run", "k.wmt", "--machine", "v100", "--set", "run.cold_launches=true", "--ncu"];
+    let arguments = [
+        "run",
+        "k.wmt",
+        "--machine",
+        "v100",
+        "--set",
+        "run.cold_launches=true",
+        "--set",
+        "run.launch=profiled",
+        "--ncu",
+    ];
     bench.write("p.csv", bench.output(&[&arguments[..], &["--format", "csv"]].concat()));
     bench
 }

@@ -11,7 +11,7 @@ use crate::cli::machines::Overrides;
 use crate::cli::output::{complain, note, print};
 use crate::machine::Machine;
 use crate::study::correlate::profile::{
-    Compared, Launch, Matching, Profile, TraceLaunch, match_launches, summary,
+    Compared, Launch, Matching, Profile, Profiler, TraceLaunch, match_launches, summary,
 };
 use anyhow::{bail, ensure};
 use clap::ValueHint;
@@ -34,16 +34,17 @@ pub struct Profiles {
 
 /// Launches take no time: a profiler measures each kernel alone.
 const WITHOUT_LAUNCHES: &str = "run.launch_latency=0";
-/// Nsight Compute empties the caches before each kernel, and runs one at a time.
-const COLD: [&str; 2] = ["run.cold_launches=true", "run.concurrent_kernels=false"];
+/// Nsight Compute runs one kernel at a time, and its cycles include the start of the kernel.
+const PROFILED: [&str; 2] = ["run.launch=profiled", "run.concurrent_kernels=false"];
+/// It empties the caches before each kernel.
+const COLD: &str = "run.cold_launches=true";
 /// Relative difference below which clocks count as equal.
 const SAME_CLOCK: f64 = 0.02;
 /// Launches listed by a message.
 const LISTED: usize = 8;
 
 pub fn execute(args: &Args) -> anyhow::Result<()> {
-    let Profiles { profiles, warm } = &args.profiles;
-    let profiles = profiles.iter().map(|path| Profile::read(path));
+    let profiles = args.profiles.profiles.iter().map(|path| Profile::read(path));
     let profiles = profiles.collect::<Result<Vec<Profile>, _>>()?;
     let interrupt = Interrupt::install()?;
     let traces = super::traces::Traces::new(args.places.cache.as_deref(), interrupt.clone())?;
@@ -53,23 +54,20 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
     let matchings: Vec<Matching> =
         profiles.iter().map(|profile| match_launches(&launches, &profile.launches)).collect();
     ensure_matches(&launches, &profiles, &matchings)?;
-    let is_cold = |profile: &Profile| profile.is_cold() && !warm;
-    let kinds: BTreeSet<bool> = profiles.iter().map(is_cold).collect();
-    let machines = kinds.into_iter().map(|cold| Ok((cold, plan(args, cold)?)));
-    let machines = machines.collect::<anyhow::Result<BTreeMap<bool, ours::Planned>>>()?;
+    let profilers: BTreeSet<Profiler> = profiles.iter().map(|profile| profile.profiler).collect();
+    let machines = profilers.into_iter().map(|profiler| Ok((profiler, plan(args, profiler)?)));
+    let machines = machines.collect::<anyhow::Result<BTreeMap<Profiler, ours::Planned>>>()?;
     let ours = ours::run_all(&trace, &machines, interrupt)?;
-    let hz = |cold: bool| 1e6 * f64::from(machines[&cold].machine.clocks.core_mhz);
-    let compared: Vec<Compared> = profiles
-        .iter()
-        .zip(&matchings)
+    let both = profiles.iter().zip(&matchings);
+    let compared: Vec<Compared> = both
         .map(|(profile, matching)| {
-            let cold = is_cold(profile);
-            let (trace, ours) = (&launches[..], &ours[&cold][..]);
-            Compared { profile, trace, matching, ours, hz: hz(cold) }
+            let profiler = &profile.profiler;
+            let hz = 1e6 * f64::from(machines[profiler].machine.clocks.core_mhz);
+            Compared { profile, trace: &launches, matching, ours: &ours[profiler], hz }
         })
         .collect();
     for one in &compared {
-        note_clocks(one.profile, &machines[&is_cold(one.profile)].machine);
+        note_clocks(one.profile, &machines[&one.profile.profiler].machine);
         note_unmatched(one);
     }
     let machine = &machines.values().next().expect("there is a profile").machine.name;
@@ -92,12 +90,16 @@ fn launches_of(trace: &Trace) -> Vec<TraceLaunch> {
     trace.kernels().iter().map(launch).collect()
 }
 
-/// Loads the machine of a run.
-fn plan(args: &Args, cold: bool) -> anyhow::Result<ours::Planned> {
+/// Loads the machine, under the conditions of a profiler.
+fn plan(args: &Args, profiler: Profiler) -> anyhow::Result<ours::Planned> {
     let name = args.choice.machine.as_deref().expect("--profile requires --machine");
-    let own = [WITHOUT_LAUNCHES].into_iter().chain(COLD.into_iter().filter(|_| cold));
+    let mut own = vec![WITHOUT_LAUNCHES];
+    if profiler == Profiler::NsightCompute {
+        own.extend(PROFILED);
+        own.extend((!args.profiles.warm).then_some(COLD));
+    }
     let given = args.overrides.overrides.iter().cloned();
-    let overrides: Vec<String> = own.map(str::to_owned).chain(given).collect();
+    let overrides: Vec<String> = own.into_iter().map(str::to_owned).chain(given).collect();
     let overrides = Overrides { overrides };
     let machine = overrides.apply(name)?;
     machine.validate_all_launches()?;

@@ -1,4 +1,4 @@
-//! Our side: the trace on the machine, with cold caches or with warm ones.
+//! Our side: the trace on the machine, under the conditions of each profiler.
 
 use super::Metrics;
 use crate::cli::exit::Interrupted;
@@ -10,6 +10,7 @@ use crate::machine::Machine;
 use crate::record::ncu_rows_json;
 use crate::slots::PolicyChoices;
 use crate::study::cells::{Cell, CellError, command};
+use crate::study::correlate::profile::Profiler;
 use crate::study::traces::NamedTrace;
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
@@ -25,14 +26,15 @@ pub struct Planned {
 /// Runs the trace on each machine, one after another.
 pub fn run_all(
     trace: &NamedTrace,
-    machines: &BTreeMap<bool, Planned>,
+    machines: &BTreeMap<Profiler, Planned>,
     interrupt: Interrupt,
-) -> anyhow::Result<BTreeMap<bool, Metrics>> {
+) -> anyhow::Result<BTreeMap<Profiler, Metrics>> {
     let runs = machines.len();
     let all = runs as u64;
     let board = Board::new(interrupt, runs, all * trace.ctas(), all * trace.warp_instructions());
-    let ours = machines.iter().map(|(&cold, planned)| Ok((cold, run(trace, planned, &board)?)));
-    let ours: Result<BTreeMap<bool, Metrics>, CellError> = ours.collect();
+    let ours =
+        machines.iter().map(|(&profiler, planned)| Ok((profiler, run(trace, planned, &board)?)));
+    let ours: Result<BTreeMap<Profiler, Metrics>, CellError> = ours.collect();
     let summary = board.finish();
     if ours.as_ref().is_err_and(CellError::is_interruption) {
         return Err(Interrupted { kept: "nothing is kept".to_owned() }.into());

@@ -11,7 +11,7 @@ use std::collections::hash_map::Entry;
 use std::path::Path;
 
 /// The program that made a profile.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Profiler {
     NsightCompute,
     Nvprof,

@@ -56,11 +56,6 @@ impl Profile {
         Ok(Profile { path: path.to_owned(), profiler, launches })
     }
 
-    /// Whether the profiler empties the caches before each launch, unless told otherwise.
-    pub fn is_cold(&self) -> bool {
-        self.profiler == Profiler::NsightCompute
-    }
-
     /// Returns the median clock of the SMs, Hz.
     pub fn sm_clock(&self) -> Option<f64> {
         median(self.launches.iter().filter_map(Launch::sm_clock))

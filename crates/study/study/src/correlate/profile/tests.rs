@@ -103,7 +103,7 @@ fn the_details_page_has_a_row_per_metric() {
     assert_eq!((first.grid, first.block), (dimensions(1024, 2, 1), dimensions(256, 1, 1)));
     assert_eq!(first.name, "void add<float>(T1 *, const T1 *)");
     assert_eq!((first.sm_clock(), first.dram_clock()), (Some(1.25e9), Some(850.25e6)));
-    assert!(profile.is_cold());
+    assert_eq!(profile.profiler, Profiler::NsightCompute);
 }
 
 #[test]
@@ -136,7 +136,7 @@ fn durations_of_nvprof_are_cycles_of_the_machine() {
     let first = &profile.launches[0];
     assert_eq!(first.name, "void add<float>(float*, int)");
     assert_eq!((first.grid, first.block), (dimensions(16, 2, 1), dimensions(32, 32, 1)));
-    assert!(first.has_only_duration() && !profile.is_cold());
+    assert!(first.has_only_duration() && profile.profiler == Profiler::Nvprof);
     let milliseconds = TRACE.replace("ms,us,", "ms,ms,");
     assert_near(&figures(&parse(&milliseconds).unwrap())[0], &[(Figure::Cycles, 4_500_000.0)]);
 }
