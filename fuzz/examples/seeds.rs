@@ -56,6 +56,31 @@ const KERNELS: [(&str, &str); 6] = [
     ),
 ];
 
+/// Profiles in each format.
+const PROFILES: [(&str, &str); 4] = [
+    (
+        "long",
+        "==PROF== Connected to process 1\n\"ID\",\"Process ID\",\"Kernel Name\",\"Block Size\",\"Grid Size\",\"Metric Name\",\"Metric Unit\",\"Metric Value\"\n\
+         \"0\",\"1\",\"void add<int>(T1 *)\",\"(32, 1, 1)\",\"(4, 1, 1)\",\"Elapsed Cycles\",\"cycle\",\"1,250\"\n\
+         \"0\",\"1\",\"void add<int>(T1 *)\",\"(32, 1, 1)\",\"(4, 1, 1)\",\"SM Frequency\",\"Ghz\",\"1.25\"\n",
+    ),
+    (
+        "wide",
+        "\"ID\",\"Kernel Name\",\"Block Size\",\"Grid Size\",\"dram__bytes_read.sum\",\"gpu__time_duration.sum\"\n\
+         \"\",\"\",\"\",\"\",\"Kbyte\",\"usecond\"\n\"0\",\"add\",\"(32, 1, 1)\",\"(4, 1, 1)\",\"3.20\",\"1.00\"\n",
+    ),
+    (
+        "trace",
+        "==1== Profiling result:\n\"Start\",\"Duration\",\"Grid X\",\"Grid Y\",\"Grid Z\",\"Block X\",\"Block Y\",\"Block Z\",\"Name\"\n\
+         ms,us,,,,,,,\n1.5,2.5,4,1,1,32,1,1,\"add(float*) [12]\"\n1.6,0.5,,,,,,,\"[CUDA memcpy HtoD]\"\n",
+    ),
+    (
+        "metrics",
+        "\"Device\",\"Kernel\",\"Invocations\",\"Metric Name\",\"Min\",\"Max\",\"Avg\"\n\
+         \"V100 (0)\",\"add(float*)\",3,\"l2_tex_hit_rate\",50.00%,52.00%,51.00%\n",
+    ),
+];
+
 /// Returns a PTX module of one kernel and one function.
 fn module_text(code: &str) -> String {
     format!(
@@ -71,6 +96,9 @@ fn main() -> Failable<()> {
     let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
     let corpus = Corpus(manifest.join("corpus"));
     kernels(&corpus)?;
+    for (name, text) in PROFILES {
+        corpus.put("profile", name, text)?;
+    }
     corpus.put("kernel_list", "list", "MemcpyHtoD,0x7f4000000000,4096\nkernel-1.traceg\n")?;
     corpus.put(
         "kernel_list",

@@ -5,6 +5,7 @@ mod ours;
 mod past;
 mod plot;
 mod points;
+mod profile;
 mod table;
 mod traces;
 
@@ -27,17 +28,20 @@ use std::path::Path;
 /// same machines. Prints both sides' cycles, IPC, miss rates, DRAM commands, row locality, bus
 /// utilization and latency with their errors, and a summary of the errors over all runs. Cycles
 /// exclude the latency of kernel launches. With --hardware the reference is a GPU: the file that
-/// `warpmem hardware` wrote. With --points it is a table of measured figures.
+/// `warpmem hardware` wrote. With --points it is a table of measured figures, with --profile a
+/// profile of the program that a trace was made from: the CSV of Nsight Compute or of nvprof.
 #[derive(clap::Args, Debug)]
 #[command(after_help = AFTER_HELP)]
 pub struct Args {
     /// Results in JSON, or logs of Accel-Sim
-    #[arg(value_name = "REFERENCE", required_unless_present_any = ["hardware", "points"], value_hint = ValueHint::FilePath)]
+    #[arg(value_name = "REFERENCE", required_unless_present_any = ["hardware", "points", "profiles"], value_hint = ValueHint::FilePath)]
     references: Vec<InputFile>,
     #[command(flatten)]
     hardware: hardware::Hardware,
     #[command(flatten)]
     points: Points,
+    #[command(flatten)]
+    profiles: profile::Profiles,
     #[command(flatten)]
     choice: RunFilter,
     #[command(flatten)]
@@ -100,7 +104,7 @@ struct RunFilter {
     /// all presets
     #[arg(long, value_name = "NAME=MACHINE", value_parser = points::parse_map)]
     map: Vec<(String, String)>,
-    /// Machine of a log, or of a GPU: its name (see `warpmem list machines`) or a TOML file
+    /// Machine of a log, a profile or a GPU: its name (see `warpmem list machines`) or a TOML file
     #[arg(long, value_name = "NAME|FILE", value_hint = ValueHint::FilePath)]
     machine: Option<MachineName>,
 }
@@ -112,7 +116,7 @@ struct Places {
     /// kernel list
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     traces: Option<InputFile>,
-    /// Trace of a log: .wmt, kernel list, or a folder that contains one
+    /// Trace of a log or a profile: .wmt, kernel list, or a folder that contains one
     #[arg(long, value_name = "FILE", value_hint = ValueHint::AnyPath)]
     trace: Option<InputFile>,
     /// Folder in which imported traces, or those of points and the cycles of finished runs, are cached;
@@ -136,6 +140,10 @@ JSON is an object of `points` and `summary`.
 With --hardware, what was measured is executed again without a GPU, from the same PTX, recorded, and
 run on the machine. It is an error if the GPU has other SMs, L2 or DRAM than the machine.
 
+With --profile, launches are matched by the name of the kernel without parameters, then by grid and
+block, then in order; those that only one side has are listed. Under Nsight Compute every kernel
+starts with empty caches, so it does here, unless --warm is given.
+
 Examples:
   warpmem correlate results.json --cache imported/
   warpmem correlate results.json --only spmv,bfs --kernels --set l1.latency=24
@@ -145,7 +153,9 @@ Examples:
   warpmem correlate run.log --trace traces/kernelslist.g --machine v100
   warpmem correlate --hardware hardware.json
   warpmem correlate --hardware hardware.json --only l2-latency,spmv --machine mine.toml --format csv
-  warpmem correlate --points docs/points.csv --class latency --map v100=mine.toml --cache points/";
+  warpmem correlate --points docs/points.csv --class latency --map v100=mine.toml --cache points/
+  warpmem correlate --profile ncu.csv --trace k.wmt --machine v100
+  warpmem correlate --profile trace.csv --profile metrics.csv --trace k.wmt --machine a100 --set clocks.core_mhz=1380";
 
 impl Args {
     fn chosen(&self) -> correlate::RunFilter {
@@ -192,6 +202,9 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
     }
     if let Some(file) = &args.points.points {
         return of_points(args, file);
+    }
+    if !args.profiles.profiles.is_empty() {
+        return profile::execute(args);
     }
     if args.speed && args.jobs.is_some_and(|jobs| jobs > NonZeroUsize::MIN) {
         anyhow::bail!("--speed measures one run at a time: --jobs 1");

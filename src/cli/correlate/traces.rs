@@ -4,7 +4,7 @@ use super::super::import::BarProgress;
 use super::super::interrupt::Interrupt;
 use crate::import::{ImportError, ImportOptions, import_accel_sim};
 use crate::record::ENGINE_VERSION;
-use crate::study::correlate::Planned;
+use crate::study::correlate::{Planned, trace_name};
 use crate::study::traces::NamedTrace;
 use anyhow::Context;
 use std::collections::HashMap;
@@ -61,7 +61,8 @@ impl Traces {
         let path = match self.known.entry((place.clone(), kernels)) {
             Entry::Occupied(known) => known.get().clone(),
             Entry::Vacant(new) => {
-                let path = container(place, &run.trace, kernels, &self.folder, &self.interrupt);
+                let path =
+                    container(place, &run.trace, Some(kernels), &self.folder, &self.interrupt);
                 if let Err(error) = &path
                     && matches!(error.downcast_ref(), Some(ImportError::Cancelled))
                 {
@@ -72,6 +73,15 @@ impl Traces {
         };
         Ok(path.and_then(|path| open(&path, &run.trace).map_err(|error| format!("{error:#}"))))
     }
+
+    /// Opens a trace that no run of a reference names.
+    ///
+    /// # Errors
+    /// If it cannot be imported or opened.
+    pub fn open_alone(&self, place: &Path) -> anyhow::Result<NamedTrace> {
+        let name = trace_name(place);
+        open(&container(place, &name, None, &self.folder, &self.interrupt)?, &name)
+    }
 }
 
 fn open(path: &Path, name: &str) -> anyhow::Result<NamedTrace> {
@@ -79,11 +89,12 @@ fn open(path: &Path, name: &str) -> anyhow::Result<NamedTrace> {
     Ok(NamedTrace { name: name.to_owned(), trace })
 }
 
-/// Returns the .wmt file of `place`: the file itself, or an import of its first `kernels` kernels.
+/// Returns the .wmt file of `place`: the file itself, or an import of its first `kernels` kernels, or
+/// of all.
 fn container(
     place: &Path,
     name: &str,
-    kernels: usize,
+    kernels: Option<usize>,
     folder: &Path,
     interrupt: &Interrupt,
 ) -> anyhow::Result<PathBuf> {
@@ -95,13 +106,15 @@ fn container(
     // The name comes from the reference and may be arbitrary.
     let is_plain = |c: char| c.is_alphanumeric() || "-_.+".contains(c);
     let name: String = name.chars().map(|c| if is_plain(c) { c } else { '_' }).take(100).collect();
-    let output = folder.join(format!("{name}-{kernels}-{id:016x}.wmt"));
+    let count = kernels.map_or_else(|| "all".to_owned(), |kernels| kernels.to_string());
+    let output = folder.join(format!("{name}-{count}-{id:016x}.wmt"));
     if output.is_file() {
         return Ok(output);
     }
+    let selected = kernels.map_or_else(String::new, |kernels| format!(" --kernels 1..{kernels}"));
     let options = ImportOptions {
-        kernels: Some(1..=kernels),
-        command: format!("warpmem import accel-sim {} --kernels 1..{kernels}", place.display()),
+        kernels: kernels.map(|kernels| 1..=kernels),
+        command: format!("warpmem import accel-sim {}{selected}", place.display()),
         ..ImportOptions::default()
     };
     let template =
@@ -115,7 +128,7 @@ fn container(
 
 /// Computes an id that changes with the files of a trace, the imported kernels, and the version of
 /// this program.
-fn source_id(place: &Path, kernels: usize) -> io::Result<u64> {
+fn source_id(place: &Path, kernels: Option<usize>) -> io::Result<u64> {
     let mut hash = DefaultHasher::new();
     (ENGINE_VERSION, kernels, fs::canonicalize(place)?).hash(&mut hash);
     let folder = if place.is_dir() { place } else { place.parent().unwrap_or(Path::new("")) };

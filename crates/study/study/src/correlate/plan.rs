@@ -210,7 +210,7 @@ fn of_log(
 }
 
 /// Names a trace: a kernel list after its folder, any other file after itself.
-fn trace_name(path: &Path) -> String {
+pub fn trace_name(path: &Path) -> String {
     let is_list =
         path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("kernelslist"));
     let parent = path.parent().filter(|parent| is_list && parent.file_name().is_some());
