@@ -100,7 +100,7 @@ struct RunFilter {
     dram_schedulers: Option<List>,
     /// Our machine for a configuration of the reference, for a GPU by its name, or for a machine of
     /// the points; may be repeated.
-    /// SM7_QV100=v100, SM75_RTX2060_S=rtx2060s and SM86_RTX3070=rtx3070 are built in, and the GPUs of
+    /// SM7_QV100=accelsim-qv100 and so on are built in, and the GPUs of
     /// all presets
     #[arg(long, value_name = "NAME=MACHINE", value_parser = points::parse_map)]
     map: Vec<(String, String)>,

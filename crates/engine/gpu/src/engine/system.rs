@@ -432,7 +432,9 @@ impl System {
 
     /// Returns whether no request is in flight.
     pub fn is_drained(&self) -> bool {
-        self.requests_in_flight() == 0 && !self.controllers().any(MemoryController::is_prefetching)
+        self.requests_in_flight() == 0
+            && !self.controllers().any(MemoryController::is_prefetching)
+            && self.sms().all(Sm::is_idle)
     }
 
     /// Returns the recorded rows that have not reached the sink.

@@ -432,22 +432,30 @@ impl Sm {
     /// Returns the results at the end of the run, at core cycle `cycle`.
     pub fn finish(&mut self, cycle: CoreCycle) -> SmResult {
         self.account.count_until(cycle);
-        let result = std::mem::take(&mut self.result);
-        self.with_counts(result)
+        let mut result = std::mem::take(&mut self.result);
+        self.add_own_counts(&mut result);
+        result
+    }
+
+    /// Adds the counts of the memory side to `result`, when the stores of ended warps have been
+    /// acknowledged too.
+    pub fn finish_memory(&self, result: &mut SmResult) {
+        self.memory.add_to(result);
     }
 
     /// Returns the results up to core cycle `cycle`. Stalls of an access are counted when they end.
     pub fn so_far(&mut self, cycle: CoreCycle) -> SmResult {
         self.account.count_until(cycle);
-        self.with_counts(self.result.clone())
+        let mut result = self.result.clone();
+        self.add_own_counts(&mut result);
+        self.memory.add_to(&mut result);
+        result
     }
 
-    /// Adds the counts of the SM's parts to `result`.
-    fn with_counts(&self, mut result: SmResult) -> SmResult {
-        self.account.add_to(&mut result);
-        self.memory.add_to(&mut result);
+    /// Adds the counts of issue and fetch to `result`.
+    fn add_own_counts(&self, result: &mut SmResult) {
+        self.account.add_to(result);
         result.instruction_cache_misses = self.fetch.misses();
-        result
     }
 
     /// Returns the number of resident warps.

@@ -80,8 +80,12 @@ impl System {
         result.sms = self.sms_mut().map(|sm| sm.finish(cycle)).collect();
     }
 
-    /// Adds the results of everything but the SMs, when all requests are done, at time `now`.
+    /// Adds the results of the memory sides of SMs and of all units below them, when all requests are
+    /// done, at time `now`.
     pub fn finish_memory(&mut self, now: Ticks, machine: &Machine, result: &mut RunResult) {
+        for (sm, result) in self.sms().zip(&mut result.sms) {
+            sm.finish_memory(result);
+        }
         self.parts.iter_mut().flat_map(|part| &mut part.slices).for_each(Slice::end_prefetches);
         self.memory_so_far(now, result);
         let sharing = self.controllers().filter_map(MemoryController::row_sharing);

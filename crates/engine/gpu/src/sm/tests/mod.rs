@@ -358,7 +358,8 @@ impl Rig {
         assert!(sm.is_idle(), "{}", sm.describe());
         assert_eq!(bench.sim.region.requests.in_flight(), 0);
         let last = ended.iter().map(|end: &CtaEnd| end.cycle).max().expect("a CTA has ended");
-        let result = sm.finish(last + 1);
+        let mut result = sm.finish(last + 1);
+        sm.finish_memory(&mut result);
         let Rows { loads, warps } = bench.rows();
         let counters = sm.counters().iter().map(|c| (c.name, c.value)).collect();
         let MemoryStub { sent, load_ends, .. } = std::mem::take(stub);
