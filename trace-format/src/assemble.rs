@@ -113,6 +113,15 @@ impl WarpAssembler {
         self.lanes[class as usize] += mask.count_ones();
     }
 
+    /// Makes registers further names of a result: that of the last instruction that wrote a source.
+    pub fn rename(&mut self, registers: Registers<'_>) {
+        let writers = registers.srcs.iter().filter_map(|&reg| self.writer(reg));
+        let last = writers.max_by_key(|writer| writer.position);
+        for &reg in registers.dests {
+            self.set_writer(reg, last);
+        }
+    }
+
     /// Appends a memory instruction. `addresses` has one entry per active lane, lowest lane first.
     pub fn memory(
         &mut self,
@@ -294,12 +303,16 @@ impl WarpAssembler {
 
     fn write(&mut self, writer: Writer, dests: &[Reg]) {
         for &reg in dests {
-            let index = usize::from(reg.0);
-            if index >= self.writers.len() {
-                self.writers.resize(index + 1, None);
-            }
-            self.writers[index] = Some(writer);
+            self.set_writer(reg, Some(writer));
         }
+    }
+
+    fn set_writer(&mut self, reg: Reg, writer: Option<Writer>) {
+        let index = usize::from(reg.0);
+        if index >= self.writers.len() {
+            self.writers.resize(index + 1, None);
+        }
+        self.writers[index] = writer;
     }
 
     fn writer(&self, reg: Reg) -> Option<Writer> {

@@ -380,3 +380,26 @@ fn used_after_sets_the_use_distance_without_registers() {
         dictionary.iter().map(|part| (part.use_distance, part.address_from)).collect();
     assert_eq!(uses, [(None, None), (Some(1), None), (None, None)]);
 }
+
+/// A copy is no instruction, and its readers wait for the load that it names; a copy of nothing names nothing.
+#[test]
+fn a_renamed_register_keeps_its_writer() {
+    let trace = one_warp(|assembler| {
+        let op = MemoryOp {
+            kind: Kind::Load,
+            space: Space::Global,
+            width: 4,
+            cache_op: CacheOp::Default,
+        };
+        let [load, copy, unset] = [Reg(0), Reg(1), Reg(2)];
+        assembler.memory(0, op, 1, Registers::new(&[load], &[]), &[0]);
+        assembler.rename(Registers::new(&[copy], &[load]));
+        assembler.memory(1, op, 1, Registers::new(&[], &[copy]), &[0]);
+        assembler.rename(Registers::new(&[copy], &[unset]));
+        assembler.memory(2, op, 1, Registers::new(&[], &[copy]), &[0]);
+    });
+    let dictionary = trace.instructions(0).unwrap();
+    let links: Vec<_> =
+        dictionary.iter().map(|part| (part.use_distance, part.address_from)).collect();
+    assert_eq!(links, [(Some(0), None), (None, Some(1)), (None, None)]);
+}

@@ -194,7 +194,8 @@ impl CacheController {
     /// sectors must be written back. The line stays present.
     #[inline]
     pub fn take_cleaned(&mut self) -> Option<Evicted> {
-        self.cleaned.take()
+        // Without a bound, no write to memory.
+        if self.cleaned.is_some() { self.cleaned.take() } else { None }
     }
 
     /// Empties and resizes the cache. No miss may be outstanding.
@@ -238,7 +239,9 @@ impl CacheController {
         let slot = self.tags.find(at.line);
         let read = match slot.filter(|&slot| self.tags.holds(slot, at.part, ALL_BYTES)) {
             Some(slot) => {
-                room.check(usize::from(access.atomic && self.bounds_dirty()))?;
+                if access.atomic && self.bounds_dirty() {
+                    room.check(1)?;
+                }
                 self.hit(access, &at, slot)
             }
             None => {

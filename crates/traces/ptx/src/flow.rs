@@ -70,6 +70,22 @@ impl Flow {
         predecessors
     }
 
+    /// Returns the immediate dominator of each block; the first block and unreachable ones have none.
+    pub fn immediate_dominators(&self) -> Vec<Option<u32>> {
+        let edges = (0..).zip(&self.successors);
+        let edges = edges.flat_map(|(from, to)| to.iter().map(move |&to| (from, to)));
+        let mut graph: DiGraph<(), ()> = DiGraph::from_edges(edges);
+        while graph.node_count() < self.successors.len() {
+            graph.add_node(());
+        }
+        let blocks = (0..self.successors.len()).map(NodeIndex::new);
+        if self.successors.is_empty() {
+            return Vec::new();
+        }
+        let dominators = simple_fast(&graph, NodeIndex::new(0));
+        blocks.map(|block| Some(dominators.immediate_dominator(block)?.index() as u32)).collect()
+    }
+
     fn reconvergence_of(&self, body: &Body) -> Vec<Option<u32>> {
         let mut reconvergence = vec![None; body.instructions.len()];
         let Some((graph, main_exit)) = self.returning_graph() else { return reconvergence };

@@ -304,12 +304,16 @@ pub enum ProductPart {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Modes {
     pub rounding: Rounding,
+    /// Whether the rounding is written: then a product and a sum are never fused.
+    pub rounding_written: bool,
     /// Whether subnormal inputs and results are flushed to zero.
     pub ftz: bool,
     /// Whether results are clamped to the type's range, or to [0, 1] if floating-point.
     pub saturate: bool,
     /// Whether the fast approximation is allowed.
     pub approximate: bool,
+    /// Whether the approximation holds over the full range of divisors (`.full`).
+    pub full_range: bool,
     /// `.NaN` of `min` and `max`: NaN if any input is NaN.
     pub nan: bool,
     /// Whether negative results become zero.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use warpmem_ptx::{FunctionId, Module, Reference, Space, Target, VariableId};
 
 use crate::error::LaunchError;
+use crate::machine::Generation;
 use crate::memory::DeviceMemory;
 use crate::texture::TextureError;
 
@@ -26,6 +27,8 @@ pub struct Image {
     pub(crate) module: Arc<Module>,
     /// Address of each global or constant variable.
     addresses: Vec<Option<u64>>,
+    /// Machine code of its records.
+    generation: Generation,
 }
 
 impl Image {
@@ -50,9 +53,21 @@ impl Image {
             }
             *address = Some(placed);
         }
-        let image = Image { module: Arc::new(module), addresses };
+        let generation = Generation::of(module.sm_version());
+        let image = Image { module: Arc::new(module), addresses, generation };
         image.relocate(memory);
         Ok(image)
+    }
+
+    /// Selects the generation whose machine code records count, instead of the target's.
+    #[must_use]
+    pub fn for_generation(mut self, generation: Generation) -> Image {
+        self.generation = generation;
+        self
+    }
+
+    pub(crate) fn generation(&self) -> Generation {
+        self.generation
     }
 
     fn relocate(&self, memory: &mut DeviceMemory) {

@@ -14,6 +14,7 @@ use warpmem_trace::{Operands, Reg, Registers};
 
 use crate::error::LaunchError;
 use crate::image::{Image, function_address};
+use crate::machine::{self, Code, Count, Generation};
 use crate::registers::estimated_registers;
 use crate::system::SystemCall;
 use variables::{FrameLayout, Shared};
@@ -66,6 +67,14 @@ pub(crate) struct Step {
     pub dests: Box<[Dest]>,
     pub sources: Box<[Source]>,
     pub policy: Option<Source>,
+    /// Machine instructions other than its memory access, barrier or exit.
+    pub counts: Box<[Count]>,
+    /// Of a branch: instructions that issue without lanes if all lanes take it.
+    pub skipped: Box<[Count]>,
+    /// Whether it only names the registers that it reads.
+    pub renames: bool,
+    /// Whether it is a branch to the end of the thread.
+    pub ends_thread: bool,
     /// Registers written and read, for the trace.
     pub writes: Box<[Reg]>,
     pub reads: Box<[Reg]>,
@@ -145,6 +154,8 @@ pub(crate) struct Program {
     pub registers: u32,
     /// Whether threads rather than warps arrive at barriers of the CTA: from sm_70 on.
     pub threads_arrive: bool,
+    /// Generation of its machine code.
+    pub generation: Generation,
 }
 
 impl Program {
@@ -185,7 +196,10 @@ impl Program {
                 body,
                 read: registers_read(body),
             };
-            let steps: Vec<Step> = body.instructions.iter().map(|i| lowering.step(i)).collect();
+            let flow = Flow::of(body);
+            let code = machine::code_of(body, &flow, image.generation());
+            let steps = body.instructions.iter().zip(code);
+            let steps: Vec<Step> = steps.map(|(one, code)| lowering.step(one, code)).collect();
             let instructions = steps.len() as u64;
             signatures.push(Signature {
                 params: function.params.iter().map(|id| frame.slots[id]).collect(),
@@ -193,7 +207,7 @@ impl Program {
             });
             routines.push(Routine {
                 steps,
-                flow: Flow::of(body),
+                flow,
                 rows: body.registers.map(u32::from),
                 local_bytes: frame.local_bytes,
                 param_bytes: frame.param_bytes,
@@ -211,6 +225,7 @@ impl Program {
             shared_bytes: shared.bytes,
             registers,
             threads_arrive: module.sm_version() >= 70,
+            generation: image.generation(),
         })
     }
 
@@ -340,7 +355,7 @@ fn registers_read(body: &Body) -> HashSet<Register> {
 }
 
 impl Lowering<'_> {
-    fn step(&self, instruction: &Instruction) -> Step {
+    fn step(&self, instruction: &Instruction, code: Code) -> Step {
         let guard = instruction
             .guard
             .map(|guard| Guard { row: guard.predicate.index.into(), negated: guard.negated });
@@ -350,7 +365,7 @@ impl Lowering<'_> {
             numbers.dedup();
             numbers.into_boxed_slice()
         };
-        let reads = numbers(&mut instruction.reads());
+        let reads = numbers(&mut code.reads.iter().copied());
         // Compilers leave the elimination of unused old values to the assembler.
         let is_atomic = matches!(instruction.op, Op::Atomic(_));
         let is_used = |register: &Register| !is_atomic || self.read.contains(register);
@@ -363,8 +378,20 @@ impl Lowering<'_> {
             writes: numbers(&mut instruction.writes().filter(is_used)),
             operands: Registers::new(&[], &reads).operands,
             reads,
+            counts: code.counts.into(),
+            skipped: code.skipped.into(),
+            renames: code.renames,
+            ends_thread: self.ends_thread(instruction),
             line: instruction.line,
             location: instruction.location,
+        }
+    }
+
+    /// Returns whether an instruction branches to the end of the thread, where it is a predicated exit.
+    fn ends_thread(&self, instruction: &Instruction) -> bool {
+        match instruction.op {
+            Op::Branch(target) => machine::ends_thread(&self.body.instructions[target as usize..]),
+            _ => false,
         }
     }
 

@@ -185,6 +185,8 @@ impl Warp {
             cluster_phase: ClusterPhase::Idle,
             records,
         };
+        let lanes = warp.stack.lanes();
+        warp.record(|records| program.generation.begin(records, lanes));
         warp.push_frame(program, 0, 0);
         warp.params.first = kernel_params;
         warp

@@ -241,7 +241,8 @@ fn ctas_of_a_cluster_count_towards_the_rate_one_by_one() {
     assert!(steps[6..].iter().all(Vec::is_empty));
     let mut slow = clusters(3, 3, &["sm.cta_dispatch_permille=100"]);
     assert_eq!(slow.step(0), [(0, 0, 0)]);
-    assert_eq!(slow.next, Some(10));
+    assert_eq!(slow.next, Some(1), "the counts of the kernel begin");
+    assert_eq!((slow.step(1), slow.next), (vec![], Some(10)));
     assert_eq!(slow.step(10), [(1, 0, 1)]);
     assert_eq!((slow.step(15), slow.next), (vec![], Some(20)), "a step between has no effect");
     assert_eq!(slow.step(20), [(0, 0, 2)]);

@@ -4,7 +4,7 @@ use std::ffi::{CStr, CString};
 
 use warpmem_ptx::fatbin::{self, FatBinaryError};
 use warpmem_ptx::{Function, VariableId};
-use warpmem_simt::{Image, Programs};
+use warpmem_simt::{Generation, Image, Programs};
 
 use crate::status::{Failure, Outcome, Status};
 
@@ -26,7 +26,8 @@ impl Engine {
         let text = texts.join("\n");
         let module = warpmem_ptx::parse(&text)
             .map_err(|error| Failure::new(Status::INVALID_PTX, error.to_string()))?;
-        let image = Image::load(module, &mut self.memory)?;
+        let generation = Generation::of(self.architecture());
+        let image = Image::load(module, &mut self.memory)?.for_generation(generation);
         let registers = self.relayed.module(&text);
         self.kernels.modules.push(Some(Loaded { image, programs: Programs::default(), registers }));
         Ok(self.kernels.modules.len() - 1)

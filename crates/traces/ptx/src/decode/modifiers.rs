@@ -88,12 +88,14 @@ impl<'a> Modifiers<'a> {
         loop {
             if let Some(rounding) = self.rounding() {
                 modes.rounding = rounding;
+                modes.rounding_written = true;
                 continue;
             }
             match self.peek() {
                 Some("ftz") => modes.ftz = true,
                 Some("sat" | "satfinite") => modes.saturate = true,
-                Some("approx" | "full") => modes.approximate = true,
+                Some("approx") => modes.approximate = true,
+                Some("full") => (modes.approximate, modes.full_range) = (true, true),
                 Some("NaN") => modes.nan = true,
                 Some("relu") => modes.relu = true,
                 Some("xorsign") => modes.xorsign = true,

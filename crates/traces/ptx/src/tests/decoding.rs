@@ -5,8 +5,11 @@ use crate::*;
 
 #[test]
 fn modifiers_are_part_of_the_operation() {
-    let ftz = Modes { ftz: true, rounding: Rounding::Zero, ..Modes::default() };
+    let zero = Modes { rounding: Rounding::Zero, rounding_written: true, ..Modes::default() };
+    let ftz = Modes { ftz: true, ..zero };
     assert_eq!(op("add.rz.ftz.f32 %f1, %f2, %f3;"), Op::Binary(Binary::Add, Type::F32, ftz));
+    let full = Modes { approximate: true, full_range: true, ..Modes::default() };
+    assert_eq!(op("div.full.f32 %f1, %f2, %f3;"), Op::Binary(Binary::Divide, Type::F32, full));
     assert_eq!(
         op("mul.wide.s32 %rd1, %r1, 4;"),
         Op::Binary(Binary::Multiply(ProductPart::Wide), Type::S32, Modes::default())

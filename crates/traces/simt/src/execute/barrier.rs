@@ -145,7 +145,10 @@ fn gather(warp: &mut Warp, ctx: &mut ExecutionContext<'_>) -> Event {
     };
     let barrier = warpmem_trace::Barrier { id: number, warps: arrival.warps };
     if arrival.waits {
-        warp.record(|records| records.barrier(ctx.pc, barrier, arrival.lanes));
+        warp.record(|records| {
+            ctx.program.generation.begin_barrier(records, arrival.lanes);
+            records.barrier(ctx.pc, barrier, arrival.lanes);
+        });
         warp.state = State::AtBarrier { barrier: number };
     } else {
         warp.record(|records| records.barrier_arrive(ctx.pc, barrier, arrival.lanes));

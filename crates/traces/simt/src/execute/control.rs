@@ -47,7 +47,15 @@ pub(super) fn branch(
     target: u32,
 ) {
     let Site { pc, lanes, mask } = site;
-    record::one(warp, step, OpClass::Control, lanes);
+    match lanes & !mask {
+        // The exit that follows is the branch.
+        0 if step.ends_thread && warp.frames.len() == 1 => {}
+        0 => {
+            record::compute(warp, step, lanes);
+            record::skipped(warp, step);
+        }
+        _ => record::compute(warp, step, lanes),
+    }
     let meets = reconvergence(warp, ctx, pc);
     split(warp, &[(target, mask), (pc + 1, lanes & !mask)], meets);
 }
@@ -104,7 +112,7 @@ pub(super) fn branch_indexed(
     table: u32,
 ) -> Outcome {
     let Site { pc, lanes, mask } = site;
-    record::one(warp, step, OpClass::Control, lanes);
+    record::compute(warp, step, lanes);
     let targets = &ctx.program.routines[warp.frame().routine].branch_tables[table as usize];
     let indices = warp.narrow(step.sources[0]);
     let mut ways: Vec<(u32, u32)> = Vec::new();
@@ -134,7 +142,7 @@ pub(super) fn call(
     number: u32,
 ) -> Outcome {
     let Site { pc, lanes, mask } = site;
-    record::one(warp, step, OpClass::Control, lanes);
+    record::compute(warp, step, lanes);
     let program = ctx.program;
     let plan: &CallPlan = &program.routines[warp.frame().routine].calls[number as usize];
     let Some(first) = lanes_of(mask).next() else {

@@ -1,6 +1,5 @@
-//! Trace records of instructions: class, and number of machine instructions.
+//! Trace records of instructions: their machine instructions with the registers of the trace.
 
-use warpmem_ptx::{Binary, ClusterOp, Mma, MmaForm, Op, Type, Unary, Wgmma};
 use warpmem_trace::{OpClass, Reg, Registers};
 
 use super::ExecutionContext;
@@ -92,148 +91,27 @@ pub(super) fn product(
         let reads: Vec<Reg> = others.iter().chain(of_d).map(|&at| warp.register(at)).collect();
         let writes: Vec<Reg> = writes.iter().map(|&at| warp.register(at)).collect();
         let registers = Registers::new(&writes, &reads);
-        warp.record(|records| records.compute(Tensor, mask, registers));
+        warp.record(|records| records.compute(OpClass::Tensor, mask, registers));
         others.retain(|&Reg(number)| u32::from(number) < narrow);
     }
 }
 
-/// Records an instruction other than memory and control, as its machine instructions.
+/// Records the machine instructions of a step, apart from its memory access, barrier or exit.
 pub(super) fn compute(warp: &mut Warp, step: &Step, mask: u32) {
     if warp.records.is_none() {
         return;
     }
-    for &(class, count) in machine_instructions(step.op) {
+    if step.renames {
+        with_registers(warp, step, WarpAssembler::rename);
+    }
+    for &(class, count) in &step.counts {
         several(warp, step, class, count, mask);
     }
 }
 
-use OpClass::{Control, Fp16, Fp32, Fp64, Integer, Other, Sfu, Tensor};
-
-/// Returns the machine instructions of an operation, by class. Correctly rounded divisions and roots are
-/// short programs (the common path of compilers' code); operations that only name an address or a parameter
-/// are none.
-fn machine_instructions(op: Op) -> &'static [(OpClass, u32)] {
-    match op {
-        Op::Unary(f, ty, modes) => unary(f, ty, modes.approximate),
-        Op::Binary(Binary::Divide, ty, modes) => match (ty, modes.approximate) {
-            (Type::F32, true) => &[(Sfu, 1), (Fp32, 1)],
-            (Type::F32, false) => &[(Sfu, 1), (Fp32, 7)],
-            (Type::F64, _) => &[(Sfu, 1), (Fp64, 8)],
-            (ty, _) if ty.bits() == 64 => &[(Integer, 40), (Sfu, 2)],
-            _ => &[(Integer, 12), (Sfu, 3)],
-        },
-        Op::Binary(Binary::Remainder, ty, _) => match ty.bits() {
-            64 => &[(Integer, 42), (Sfu, 2)],
-            _ => &[(Integer, 13), (Sfu, 3)],
-        },
-        Op::Binary(_, ty, _) | Op::Ternary(_, ty, _) => one_of(ty),
-        Op::SetPredicate { ty, .. } | Op::Set { ty, .. } => one_of(ty),
-        Op::Convert(conversion) if conversion.to.is_float() || conversion.from.is_float() => {
-            if conversion.to.bits() == 64 || conversion.from.bits() == 64 {
-                &[(Fp64, 1)]
-            } else {
-                &[(Sfu, 1)]
-            }
-        }
-        // Address spaces share one address range on the hardware.
-        Op::ConvertAddress { .. } | Op::Hint | Op::Nop => &[],
-        Op::Load(access) if access.space == warpmem_ptx::Space::Param => &[],
-        Op::Load(_) | Op::Store(_) | Op::Atomic(_) | Op::Reduce(_) | Op::Prefetch { .. } => &[],
-        Op::CopyAsync { .. }
-        | Op::Bulk { .. }
-        | Op::Tensor { .. }
-        | Op::ReplaceInMap { .. }
-        | Op::PublishMap { .. }
-        | Op::Cluster(ClusterOp::Store { .. } | ClusterOp::Reduce { .. })
-        | Op::LoadMatrix(_)
-        | Op::StoreMatrix(_)
-        | Op::Texture { .. } => &[],
-        Op::WmmaLoad(_) | Op::WmmaStore(_) => &[],
-        Op::Fence | Op::Wgmma(Wgmma::Product(_)) => &[],
-        Op::Mma(mma) => product_steps(mma),
-        Op::Shuffle(_) | Op::Vote(_) | Op::Match { .. } | Op::ReduceLanes(..) => &[(Other, 1)],
-        Op::WarpBarrier
-        | Op::CopyAsyncCommit
-        | Op::CopyAsyncWait(_)
-        | Op::BulkGroup
-        | Op::Wgmma(_)
-        | Op::ProxyFence => &[(Control, 1)],
-        // Recorded by `control`.
-        Op::Branch(_)
-        | Op::BranchIndexed(_)
-        | Op::Call(_)
-        | Op::Return
-        | Op::Exit
-        | Op::Trap
-        | Op::Barrier(_)
-        | Op::ClusterBarrier(_)
-        | Op::Mbarrier { .. } => &[],
-        Op::BitFieldInsert(_)
-        | Op::Lop3 { .. }
-        | Op::Permute(_)
-        | Op::Funnel { .. }
-        | Op::Dot { .. }
-        | Op::Carry { .. }
-        | Op::Video(_)
-        | Op::VideoMultiplyAdd(_)
-        | Op::VideoVector(_)
-        | Op::Select(_)
-        | Op::SelectBySign { .. }
-        | Op::Test(..)
-        | Op::Move(_)
-        | Op::Pack(_)
-        | Op::Unpack(_)
-        | Op::Repack
-        | Op::PackClamped { .. }
-        | Op::Convert(_)
-        | Op::IsSpace(_)
-        | Op::CreatePolicy(_)
-        | Op::CreateRangePolicy { .. }
-        | Op::Cluster(ClusterOp::Map(_) | ClusterOp::Rank(_))
-        | Op::MoveMatrix
-        | Op::ActiveMask
-        | Op::Elect => &[(Integer, 1)],
-    }
-}
-
-/// Returns the machine instructions of a product, unless [`product`] records its parts. Quad-pair products
-/// take one step for every two rows of D, or four of half precision.
-fn product_steps(mma: Mma) -> &'static [(OpClass, u32)] {
-    match mma.form {
-        _ if mma.parts() > 1 => &[],
-        MmaForm::QuadPairs { .. } if mma.d == Type::F16 => &[(Tensor, 2)],
-        MmaForm::QuadPairs { .. } => &[(Tensor, 4)],
-        _ => &[(Tensor, 1)],
-    }
-}
-
-fn unary(f: Unary, ty: Type, approximate: bool) -> &'static [(OpClass, u32)] {
-    match (f, ty) {
-        (Unary::Reciprocal | Unary::SquareRoot, Type::F32) if !approximate => {
-            &[(Sfu, 1), (Fp32, 5)]
-        }
-        (Unary::Reciprocal | Unary::SquareRoot | Unary::ReciprocalRoot, Type::F64) => {
-            &[(Sfu, 1), (Fp64, 6)]
-        }
-        (
-            Unary::Reciprocal
-            | Unary::SquareRoot
-            | Unary::ReciprocalRoot
-            | Unary::Log2
-            | Unary::Exp2
-            | Unary::Tanh,
-            _,
-        ) => &[(Sfu, 1)],
-        (Unary::Sine | Unary::Cosine, _) => &[(Fp32, 1), (Sfu, 1)],
-        (_, ty) => one_of(ty),
-    }
-}
-
-fn one_of(ty: Type) -> &'static [(OpClass, u32)] {
-    match ty {
-        Type::F32 => &[(Fp32, 1)],
-        Type::F64 => &[(Fp64, 1)],
-        Type::F16 | Type::F16x2 | Type::Bf16 | Type::Bf16x2 => &[(Fp16, 1)],
-        _ => &[(Integer, 1)],
+/// Records the instructions of a predicated body, which issue although no lane executes it.
+pub(super) fn skipped(warp: &mut Warp, step: &Step) {
+    for &(class, count) in &step.skipped {
+        several(warp, step, class, count, 0);
     }
 }

@@ -46,6 +46,10 @@ impl WarpAssembler {
         self.events.push(Event::Memory(op, mask, addresses.to_vec()));
         self.assembler.memory(pc, op, mask, registers, addresses);
     }
+
+    pub fn rename(&mut self, registers: Registers<'_>) {
+        self.assembler.rename(registers);
+    }
 }
 
 impl Deref for WarpAssembler {

@@ -13,6 +13,7 @@ mod forms;
 mod instructions;
 mod isa;
 mod l2_policies;
+mod machine_code;
 mod matrices;
 mod mbarriers;
 mod memory;

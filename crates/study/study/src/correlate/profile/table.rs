@@ -17,7 +17,7 @@ pub(super) struct Table<'a> {
 
 pub(super) struct Row {
     pub line: u64,
-    /// Number of headers before the row, less one: outputs of several runs may be concatenated.
+    /// Number of further headers before the row: outputs of several runs may be concatenated.
     pub section: usize,
     fields: StringRecord,
 }
@@ -47,7 +47,7 @@ impl<'a> Table<'a> {
             });
             if let Some((header, delimiter)) = found {
                 let mut table = Table { path, header, rows: Vec::new() };
-                table.read_rows(&text[at..], delimiter, before)?;
+                table.read_rows(&text[at + line.len()..], delimiter, before + 1)?;
                 return Ok(table);
             }
             at += line.len();
@@ -56,9 +56,9 @@ impl<'a> Table<'a> {
         Err(ProfileError::NoTable { path: path.to_owned() })
     }
 
-    /// Reads the rows of `text`, which begins with the header, after `before` lines.
+    /// Reads the rows of `text`, which follows the header and `before` lines.
     fn read_rows(&mut self, text: &str, delimiter: u8, before: u64) -> Result<(), ProfileError> {
-        let mut headers = 0;
+        let mut section = 0;
         for fields in reader(delimiter).from_reader(text.as_bytes()).into_records() {
             let fields = fields.map_err(|source| {
                 let path = self.path.to_owned();
@@ -66,7 +66,7 @@ impl<'a> Table<'a> {
             })?;
             let line = before + fields.position().map_or(0, csv::Position::line);
             if trimmed(fields.clone()) == self.header {
-                headers += 1;
+                section += 1;
                 continue;
             }
             if self.is_output(&fields) {
@@ -77,7 +77,7 @@ impl<'a> Table<'a> {
                 let (found, expected) = (fields.len(), self.header.len());
                 return Err(ProfileError::Fields { path, line, found, expected });
             }
-            self.rows.push(Row { line, section: headers - 1, fields });
+            self.rows.push(Row { line, section, fields });
         }
         Ok(())
     }

@@ -81,20 +81,20 @@ fn d_is_read_only_if_added() {
     }
 }
 
-/// All parts read A's registers; the first waits for the descriptors and the predicate, and the others issue
+/// All parts read A's registers; the first waits for the predicate, and the others issue
 /// after it.
 #[test]
 fn all_parts_read_a_and_the_first_reads_the_rest() {
     let shared = of(&Product::new(32, "f32", "f16", "f16"));
     let counts: Vec<usize> = shared.iter().map(|part| others(part).len()).collect();
-    assert_eq!(counts, [3, 0, 0, 0], "two descriptors and a predicate");
+    assert_eq!(counts, [1, 0, 0, 0], "a predicate: the descriptors are constants");
     let b = Layout::packed(false, 0, 0x4000);
     let parts = of(&Product::new(32, "f32", "f16", "f16").with_layouts(None, b));
     let a = others(&parts[1]);
     assert_eq!(a.len(), 4);
     assert!(parts[2..].iter().all(|part| others(part) == a));
     assert_eq!(others(&parts[0])[..4], a);
-    assert_eq!(others(&parts[0]).len(), 6, "A, a descriptor and a predicate");
+    assert_eq!(others(&parts[0]).len(), 5, "A and a predicate");
 }
 
 /// In a function, registers have other numbers, and D has more of them than other instructions.
