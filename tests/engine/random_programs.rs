@@ -269,6 +269,14 @@ const SHAPES: &[&[&str]] = &[
     &["sm.atomic_requests=per-sector", "sm.atomic_requests=per-conflict"],
     &["sm.request_order=lanes", "sm.request_order=descending"],
     &["sm.max_requests=1", "sm.max_requests=5"],
+    &["sm.replies_per_cycle=1", "sm.replies_per_cycle=3"],
+    &[
+        "sm.stores_outlive_warps=false",
+        "sm.stores_outlive_warps=true l1.cache.write_allocate=lazy-fetch",
+    ],
+    &["l1.requests_per_cycle=1", "l1.requests_per_cycle=3"],
+    &["l1.data_path=sectors"],
+    &["l1.tags_per_cycle=1 l1.tag_overhead=0", "l1.tags_per_cycle=3 l1.tag_overhead=9"],
     &["l1.enabled=false"],
     &["l1.latency=1", "l1.latency=7"],
     &["l1.banks=1", "l1.banks=3"],
@@ -289,7 +297,7 @@ const SHAPES: &[&[&str]] = &[
     ],
     &[
         "l1.cache.write_allocate=none",
-        "l1.cache.write_allocate=fetch-on-write",
+        "l1.cache.write_allocate=fetch-on-write sm.stores_outlive_warps=false",
         "l1.cache.write_allocate=lazy-fetch",
     ],
     &["l1.cache.read_allocate=on-miss", "l1.cache.read_allocate=on-fill"],
