@@ -545,7 +545,7 @@ fn profiled() -> Bench {
         "run",
         "k.wmt",
         "--machine",
-        "v100",
+        "accelsim-qv100",
         "--set",
         "run.cold_launches=true",
         "--set",
@@ -557,7 +557,7 @@ fn profiled() -> Bench {
 }
 
 fn beside_profile(bench: &Bench, arguments: &[&str]) -> Ran {
-    let own = ["correlate", "--profile", "p.csv", "--trace", "k.wmt", "--machine", "v100"];
+    let own = ["correlate", "--profile", "p.csv", "--trace", "k.wmt", "--machine", "accelsim-qv100"];
     bench.run(&[&own[..], arguments].concat())
 }
 

@@ -100,8 +100,8 @@ struct RunFilter {
     dram_schedulers: Option<List>,
     /// Our machine for a configuration of the reference, for a GPU by its name, or for a machine of
     /// the points; may be repeated.
-    /// SM7_QV100=accelsim-qv100 and so on are built in, and the GPUs of
-    /// all presets
+    /// SM7_QV100=accelsim-qv100, SM75_RTX2060_S=accelsim-rtx2060s, SM86_RTX3070=accelsim-rtx3070 and
+    /// the GPUs of all presets are built in
     #[arg(long, value_name = "NAME=MACHINE", value_parser = points::parse_map)]
     map: Vec<(String, String)>,
     /// Machine of a log, a profile or a GPU: its name (see `warpmem list machines`) or a TOML file

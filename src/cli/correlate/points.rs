@@ -76,7 +76,7 @@ pub fn parse_map(text: &str) -> Result<(String, String), String> {
         Some((name, machine)) if !name.is_empty() && !machine.is_empty() => {
             Ok((name.to_owned(), machine.to_owned()))
         }
-        _ => Err("expected NAME=MACHINE, as in SM7_QV100=v100".to_owned()),
+        _ => Err("expected NAME=MACHINE, as in SM7_QV100=accelsim-qv100".to_owned()),
     }
 }
 
