@@ -557,7 +557,8 @@ fn profiled() -> Bench {
 }
 
 fn beside_profile(bench: &Bench, arguments: &[&str]) -> Ran {
-    let own = ["correlate", "--profile", "p.csv", "--trace", "k.wmt", "--machine", "accelsim-qv100"];
+    let own =
+        ["correlate", "--profile", "p.csv", "--trace", "k.wmt", "--machine", "accelsim-qv100"];
     bench.run(&[&own[..], arguments].concat())
 }
 
@@ -595,7 +596,7 @@ fn a_profile_of_our_own_metrics_has_no_error() {
 fn profiles_are_printed_by_kernel_with_a_summary() {
     let bench = profiled();
     let text = beside_profile(&bench, &[]).stdout;
-    assert!(text.starts_with("k on v100\n  figure "), "{text}");
+    assert!(text.starts_with("k on accelsim-qv100\n  figure "), "{text}");
     for part in ["\n0 ", "\n  cycles ", "\n  L2 hit rate ", "mean abs. error", " +0.00 pt"] {
         assert!(text.contains(part), "{part}: {text}");
     }
@@ -676,7 +677,7 @@ fn durations_of_nvprof_are_compared_with_warm_caches() {
         "run",
         "k.wmt",
         "--machine",
-        "v100",
+        "accelsim-qv100",
         "--set",
         "clocks.core_mhz=1000",
         "--ncu",

@@ -12,7 +12,7 @@ const LINES: u64 = 32;
 
 /// Makes a machine on which L1 keeps its lines between kernels unless launches are cold.
 fn v100(overrides: &[&str]) -> Machine {
-    machine("v100", &[&["l1.flush_between_kernels=false"], overrides].concat())
+    machine("accelsim-qv100", &[&["l1.flush_between_kernels=false"], overrides].concat())
 }
 
 /// Reads or writes the same lines, one warp instruction each.
