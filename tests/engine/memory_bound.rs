@@ -24,8 +24,10 @@ fn schedulers_on(preset: usize) -> impl Iterator<Item = String> {
 
 fn with_scheduler(preset: &str, scheduler: &str, overrides: &[&str]) -> Machine {
     let scheduler = format!("policy.dram_scheduler={scheduler}");
-    let all: Vec<&str> = overrides.iter().copied().chain([scheduler.as_str()]).collect();
-    machine(preset, &all)
+    // Starts of CTAs do not limit the streams.
+    let ctas = ["sm.cta_dispatch_permille=0", "sm.cta_launch_latency=0"];
+    let all = overrides.iter().copied().chain(ctas).chain([scheduler.as_str()]);
+    machine(preset, &all.collect::<Vec<_>>())
 }
 
 /// Returns the presets limited by DRAM: their networks carry, and their L1s can track, the full
