@@ -121,7 +121,7 @@ fn unknown_machines_and_files_are_refused() {
     assert_eq!(refusal("no/such.toml", &[]), "failed to read machine file no/such.toml");
     assert_eq!(
         file_refusal("base = \"v10\""),
-        format!("unknown machine `v10` (did you mean `accelsim-qv100`?); {valid}")
+        format!("unknown machine `v10` (did you mean `v100`?); {valid}")
     );
     assert_eq!(file_refusal("base = 7"), "m.toml:1: `base` = 7: expected the name of a preset");
     let (_dir, path) = file("");

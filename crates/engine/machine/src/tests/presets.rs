@@ -28,7 +28,10 @@ fn every_value_of_a_preset_states_its_origin() {
     for name in preset_names() {
         for line in stated(name) {
             let is_origin = |o| origin(line).starts_with(o);
-            assert!(origin(line) == "p" || ["p: ", "p; ", "a: "].iter().any(is_origin), "{line}");
+            assert!(
+                origin(line) == "p" || ["p: ", "p; ", "a: ", "c: "].iter().any(is_origin),
+                "{line}"
+            );
         }
     }
 }

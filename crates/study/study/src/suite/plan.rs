@@ -343,9 +343,17 @@ mod tests {
         assert_eq!(error.to_string(), "failed to read sub/lm");
     }
 
-    /// Kernels that isolate one paper's mechanism are not workloads: a mean over them would be
-    /// meaningless.
-    const MECHANISMS: [&str; 4] = ["shared-chain", "role-mix", "row-share", "row-streams"];
+    /// Kernels that isolate one paper's mechanism, and microbenchmarks of chips, are not workloads: a
+    /// mean over them would be meaningless.
+    const MECHANISMS: [&str; 7] = [
+        "shared-chain",
+        "role-mix",
+        "row-share",
+        "row-streams",
+        "element-stream",
+        "footprint-read",
+        "l1-strides",
+    ];
 
     #[test]
     fn the_built_in_suites_have_every_kernel_but_those_of_mechanisms() {
