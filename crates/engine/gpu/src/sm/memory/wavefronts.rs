@@ -136,7 +136,7 @@ mod tests {
         let mut first = 0;
         for load in 0..4 {
             let cycles = path.take(&sectors, 32 * width as u32, now);
-            now = now + cycles;
+            now += cycles;
             first = if load == 0 { cycles } else { first };
         }
         (first, now.number())
@@ -174,7 +174,7 @@ mod tests {
         sectors.iter_mut().for_each(|sector| sector.address += 96);
         let mut now = CoreCycle::ZERO;
         for _ in 0..100 {
-            now = now + path.take(&sectors, 128, now);
+            now += path.take(&sectors, 128, now);
         }
         assert_eq!(now.number(), 100);
     }
