@@ -29,6 +29,7 @@ mod numbers;
 mod outputs;
 mod own_trace;
 mod points;
+mod profiles;
 mod programs;
 mod query;
 mod quiet;

@@ -298,10 +298,6 @@ fn row_of_page(page: &str, name: &str) -> Vec<String> {
 /// figures in a [long](is_long) run, and where the page is written.
 #[test]
 fn the_page_matches_the_machines() {
-    // The bandwidths of whole chips take minutes.
-    if !is_long() && !is_updating() {
-        return;
-    }
     let page = read(PAGE);
     let machines = MACHINES.map(|(name, _)| (name, machine(name, &[])));
     let mut rows = machines.each_ref().map(|(name, _)| match is_updating() {

@@ -31,7 +31,8 @@ impl Slice {
 
     /// Performs the reset that is due with the first request of a kernel. Under `run.cold_launches`
     /// the host has written dirty lines back before the kernel: they cost no time and no DRAM
-    /// command. No request of an earlier kernel is in flight, but the slice's own fetches may be.
+    /// command. Of earlier kernels only stores of ended warps may still arrive, which count for the
+    /// new kernel; the slice's own fetches may be in flight.
     #[cold]
     fn begin_kernel(&mut self, ctx: &Context) {
         let Slice { spec, cache, prefetched, peer, resets, .. } = self;

@@ -110,7 +110,7 @@ impl Emitter<'_, '_> {
         reads
     }
 
-    /// Returns the instructions of one that is no branch; a branch is one instruction.
+    /// Returns the machine instructions of a PTX instruction by class; a branch has one.
     fn counts(&self, at: usize) -> Vec<Count> {
         let instruction = self.uses.instruction(at);
         if self.merging.merged[at] {

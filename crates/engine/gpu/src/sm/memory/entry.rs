@@ -73,7 +73,7 @@ pub(super) struct Entry {
     /// First cycle in which the unit may work on it.
     pub from: CoreCycle,
     /// Bytes that its lanes move.
-    pub moved_bytes: u32,
+    pub moved_bytes: u64,
 }
 
 impl Entry {

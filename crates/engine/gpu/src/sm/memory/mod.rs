@@ -248,7 +248,7 @@ impl MemoryPipeline {
             lists,
             sent: 0,
             from,
-            moved_bytes: instruction.width * addresses.len() as u32,
+            moved_bytes: u64::from(instruction.width) * addresses.len() as u64,
         }
     }
 

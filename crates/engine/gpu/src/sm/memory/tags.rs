@@ -87,8 +87,8 @@ impl TagStage {
         }
     }
 
-    /// Moves sectors of an instruction into the pipelines: with wavefronts all of them, else in
-    /// order at most one into each bank. Returns how many, and the cycle until which the
+    /// Moves sectors of an instruction into the pipelines: with wavefronts all of them, or a
+    /// [part](Wavefronts::part) of a bulk copy, else in order at most one into each bank. Returns how many, and the cycle until which the
     /// load/store unit is busy with them.
     pub fn enter(&mut self, entry: &Entry, cycle: CoreCycle) -> (usize, CoreCycle) {
         if self.wavefronts.is_some() {
@@ -106,9 +106,9 @@ impl TagStage {
         (taken.count_ones() as usize, cycle)
     }
 
-    /// Moves all sectors of an instruction into the pipeline, evenly over its wavefronts.
+    /// Moves sectors of an instruction into the pipeline, evenly over their wavefronts.
     fn enter_in_wavefronts(&mut self, entry: &Entry, cycle: CoreCycle) -> (usize, CoreCycle) {
-        let sectors = entry.lists.sectors.as_slice();
+        let sectors = Wavefronts::part(entry);
         let Some(wavefronts) = &mut self.wavefronts else { return (0, cycle) };
         if !self.banks.has_room(PIPELINE, sectors.len()) {
             return (0, cycle);
@@ -124,10 +124,9 @@ impl TagStage {
     /// Whether the pipeline of an instruction's next sectors is full.
     #[inline]
     pub fn blocks(&self, entry: &Entry) -> bool {
-        let sectors = entry.lists.sectors.as_slice();
-        let Some(next) = sectors.get(entry.sent) else { return false };
+        let Some(next) = entry.lists.sectors.as_slice().get(entry.sent) else { return false };
         let has_room = || match self.wavefronts {
-            Some(_) => self.banks.has_room(PIPELINE, sectors.len()),
+            Some(_) => self.banks.has_room(PIPELINE, Wavefronts::part(entry).len()),
             None => self.banks.has_room(self.l1.bank(next.address), 1),
         };
         !self.is_bypassed_by(entry) && !has_room()

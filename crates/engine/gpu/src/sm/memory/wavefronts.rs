@@ -5,6 +5,7 @@
 //! parameters follow the strides of gpu-benches on A100 (`gpu-strides`), in which 311 of 334
 //! figures are the larger of the profiler's data and tag wavefronts within 5 %.
 
+use super::entry::Entry;
 use super::sectors::Sector;
 use warpmem_machine::{DataPath, Machine};
 use warpmem_sim::CoreCycle;
@@ -14,7 +15,7 @@ const BANK_BYTES: u64 = 4;
 /// Banks of the data path.
 const BANKS: u64 = 32;
 /// Bytes of one wavefront.
-const WAVEFRONT_BYTES: u32 = (BANKS * BANK_BYTES) as u32;
+const WAVEFRONT_BYTES: u64 = BANKS * BANK_BYTES;
 const SECTOR_BYTES: u64 = 32;
 /// Sectors of an instruction of 32 lanes that straddle sectors: two for each.
 const MOST_SECTORS: u32 = 64;
@@ -57,9 +58,16 @@ impl Wavefronts {
         self.tags_per_cycle as u32 * self.sectors_per_line
     }
 
-    /// Takes the data path in `cycle` for an instruction that moves `bytes`; returns for how many
-    /// cycles.
-    pub fn take(&mut self, sectors: &[Sector], bytes: u32, cycle: CoreCycle) -> u64 {
+    /// Returns the sectors of an instruction that enter together: all that are left, or as many as
+    /// 32 lanes touch, since a bulk copy may have more than the pipeline holds.
+    pub fn part(entry: &Entry) -> &[Sector] {
+        let left = &entry.lists.sectors.as_slice()[entry.sent..];
+        &left[..left.len().min(MOST_SECTORS as usize)]
+    }
+
+    /// Takes the data path in `cycle` for sectors of an instruction that moves `bytes`; returns for
+    /// how many cycles.
+    pub fn take(&mut self, sectors: &[Sector], bytes: u64, cycle: CoreCycle) -> u64 {
         let first = self.free_slot.max(cycle.number() * self.tags_per_cycle);
         self.free_slot = first + self.lines(sectors) + self.tag_overhead;
         let tags = self.free_slot / self.tags_per_cycle - cycle.number();
@@ -68,9 +76,9 @@ impl Wavefronts {
 
     /// Returns the data wavefronts: the distinct words of the busiest bank, and at least one for
     /// each wavefront's worth of lane data (64-bit accesses take two half warps).
-    fn data(&self, sectors: &[Sector], bytes: u32) -> u64 {
-        let words = busiest_bank(sectors);
-        words.max(bytes.div_ceil(WAVEFRONT_BYTES).into()).max(1)
+    fn data(&self, sectors: &[Sector], bytes: u64) -> u64 {
+        let moved = bytes.min(u64::from(MOST_SECTORS) * SECTOR_BYTES).div_ceil(WAVEFRONT_BYTES);
+        busiest_bank(sectors).max(moved).max(1)
     }
 
     /// Returns the number of distinct lines.
@@ -135,7 +143,7 @@ mod tests {
         let mut now = CoreCycle::ZERO;
         let mut first = 0;
         for load in 0..4 {
-            let cycles = path.take(&sectors, 32 * width as u32, now);
+            let cycles = path.take(&sectors, 32 * width, now);
             now += cycles;
             first = if load == 0 { cycles } else { first };
         }

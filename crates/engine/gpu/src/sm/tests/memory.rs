@@ -184,6 +184,29 @@ fn a_bulk_prefetch_makes_traffic_and_stalls_no_warp() {
     assert_eq!((outcome.sent.len(), outcome.result.l1.bypasses), (32, 32));
 }
 
+/// A stride of 33 words has no bank conflicts and 32 lines: (32 + 2) / 4 cycles of the tags.
+#[test]
+fn the_data_of_a_hit_are_complete_with_its_last_wavefront() {
+    let keys = ["l1.data_path=wavefronts", "l1.requests_per_cycle=16", "network.input_buffer=64"];
+    let hit = |addresses: &[u64]| {
+        let load = || load(addresses).used_after(0);
+        let warp = vec![load(), load(), exit()];
+        let offsets = run(&sectored(&keys), vec![warp]).offsets_of(0);
+        offsets[2] - offsets[1]
+    };
+    let strided: Vec<u64> = (0..32).map(|lane| 132 * lane).collect();
+    assert_eq!(hit(&strided), hit(&[0]) + 8 - 1);
+}
+
+/// The pipeline holds fewer sectors than the copy has.
+#[test]
+fn a_long_bulk_copy_enters_the_wavefronts_in_parts() {
+    let keys = ["l1.data_path=wavefronts", "l1.async_bypass=false", "l1.latency=1"];
+    let copy = bulk(Kind::AsyncCopy).with(|i| i.width = 1 << 14).used_after(0);
+    let outcome = run(&sectored(&keys), vec![vec![copy, exit()]]);
+    assert_eq!((outcome.sent.len(), outcome.result.l1.bypasses), (512, 0));
+}
+
 #[test]
 fn an_atomic_bypasses_l1_and_invalidates_the_cached_sector() {
     let atomic = memory(Kind::Atomic, Space::Global, &[0, 0, 4]).used_after(0);
