@@ -104,6 +104,7 @@ impl Sm {
     }
 
     /// Resumes the warps of CTAs released from their cluster barrier by `cycle`.
+    #[inline(never)]
     pub(super) fn leave_clusters(&mut self, cycle: CoreCycle) {
         while let Some(cta) = self.sync.take_release(cycle) {
             // The CTA may have ended since its arrival.

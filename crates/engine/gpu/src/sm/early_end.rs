@@ -26,6 +26,7 @@ impl Sm {
     }
 
     /// Resumes warps released by the early termination of their kernel.
+    #[inline(never)]
     pub(super) fn resume_released(&mut self, cycle: CoreCycle) {
         let warps = std::mem::take(&mut self.sync.released);
         self.leave_barrier(warps, cycle, cycle);

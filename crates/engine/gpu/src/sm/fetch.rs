@@ -18,12 +18,10 @@ pub(super) struct Fetch {
     warps_per_cycle: u32,
     /// None if every access hits.
     cache: Option<Box<ReadOnlyCache>>,
-    is_ideal: bool,
     instruction_bytes: u64,
-    /// Warps that may fetch, warps whose line is in flight, and both, by slot.
+    /// Warps that may fetch, and warps whose line is in flight, by slot.
     waiting: u64,
     missing: u64,
-    absent: u64,
     /// Last slot to fetch. Initially 0, so that slot 1 fetches first (GPGPU-Sim,
     /// `m_last_warp_fetched`).
     last: WarpSlot,
@@ -31,24 +29,20 @@ pub(super) struct Fetch {
 
 impl Fetch {
     pub fn new(config: &Config) -> Fetch {
-        let (warps_per_cycle, cache) =
-            (config.fetch_warps, ReadOnlyCache::new(&config.instruction_cache));
         Fetch {
-            is_ideal: warps_per_cycle == 0 && cache.is_none(),
-            warps_per_cycle,
-            cache,
+            warps_per_cycle: config.fetch_warps,
+            cache: ReadOnlyCache::new(&config.instruction_cache),
             instruction_bytes: u64::from(config.instruction_bytes),
             waiting: 0,
             missing: 0,
-            absent: 0,
             last: WarpSlot(0),
         }
     }
 
-    /// Whether instructions are always available: warps fetch without limit, and no line misses.
+    /// Whether lines may miss.
     #[inline]
-    pub fn is_ideal(&self) -> bool {
-        self.is_ideal
+    pub fn has_cache(&self) -> bool {
+        self.cache.is_some()
     }
 
     /// Whether the warps that fetch per cycle are limited.
@@ -77,28 +71,28 @@ impl Fetch {
     /// Warps without an instruction, by slot.
     #[inline]
     pub fn absent(&self) -> u64 {
-        self.absent
+        self.waiting | self.missing
     }
 
     /// Queues the warp in `slot`, which has no instruction left.
     pub fn add(&mut self, slot: WarpSlot) {
         self.waiting |= slot.bit();
-        self.absent |= slot.bit();
     }
 
     /// Makes the warp in `slot` wait for its line.
     pub fn miss(&mut self, slot: WarpSlot) {
         self.missing |= slot.bit();
-        self.absent |= slot.bit();
     }
 
-    /// Takes those of these warps whose line has arrived.
+    /// Warps whose line is in flight, by slot.
     #[inline]
-    pub fn take_arrived(&mut self, warps: u64) -> u64 {
-        let arrived = self.missing & warps;
-        self.missing &= !arrived;
-        self.absent &= !arrived;
-        arrived
+    pub fn missing(&self) -> u64 {
+        self.missing
+    }
+
+    /// Ends the miss of these warps, whose line has arrived.
+    pub fn end_misses(&mut self, warps: u64) {
+        self.missing &= !warps;
     }
 
     /// Takes the next warp to fetch.
@@ -109,7 +103,6 @@ impl Fetch {
         let after = self.waiting & (!1u64 << self.last.0);
         let slot = WarpSlot::lowest(if after != 0 { after } else { self.waiting });
         self.waiting &= !slot.bit();
-        self.absent &= !slot.bit();
         self.last = slot;
         Some(slot)
     }

@@ -166,28 +166,32 @@ impl Sm {
     }
 
     /// Makes a warp fetch its next instruction, or wait for the operands of the fetched one.
+    #[inline]
     pub(super) fn await_instruction(&mut self, slot: WarpSlot, cycle: CoreCycle) {
-        if self.fetch.is_ideal() {
-            self.await_operands(slot, cycle);
-        } else if let Some(arrival) = self.miss_instruction(slot, cycle) {
-            self.fetch.miss(slot);
-            self.sets.set_class(slot, None);
-            self.calendar.add(slot, arrival);
-        } else {
+        if !self.fetch.has_cache() || !self.miss_instruction(slot, cycle) {
             self.await_fetch(slot, cycle);
         }
     }
 
-    /// Reads the line of a warp's next instruction if the warp enters it. Returns when a line that
-    /// misses arrives.
-    fn miss_instruction(&mut self, slot: WarpSlot, cycle: CoreCycle) -> Option<CoreCycle> {
+    /// Reads the line of a warp's next instruction if the warp enters it. Returns whether it
+    /// misses: then the warp waits for it.
+    #[cold]
+    fn miss_instruction(&mut self, slot: WarpSlot, cycle: CoreCycle) -> bool {
         let warp = self.warps.get_mut(slot);
-        let (cache, line) = self.fetch.line(self.ctas.cta(warp.cta).kernel, warp.op)?;
+        let kernel = self.ctas.cta(warp.cta).kernel;
+        let Some((cache, line)) = self.fetch.line(kernel, warp.op) else { return false };
         if warp.line == Some(line) {
-            return None;
+            return false;
         }
         warp.line = Some(line);
-        Some(cache.read(line, cycle)).filter(|&arrival| arrival > cycle)
+        let arrival = cache.read(line, cycle);
+        if arrival <= cycle {
+            return false;
+        }
+        self.fetch.miss(slot);
+        self.sets.set_class(slot, None);
+        self.calendar.add(slot, arrival);
+        true
     }
 
     /// Makes a warp whose line is present fetch, unless it has fetched its next instruction.
@@ -200,16 +204,13 @@ impl Sm {
         }
     }
 
-    /// Resumes the warps among `warps` whose line arrives in `cycle`, before the issue, and returns
-    /// the others.
-    pub(super) fn resume_fetch(&mut self, warps: u64, cycle: CoreCycle) -> u64 {
-        let arrived = self.fetch.take_arrived(warps);
-        if arrived != 0 {
-            self.issue.admit(arrived);
-            WarpSlot::each(arrived).for_each(|slot| self.await_fetch(slot, cycle));
-            self.issue.end();
-        }
-        warps & !arrived
+    /// Resumes warps whose line arrives in `cycle`, before the issue.
+    #[cold]
+    pub(super) fn resume_fetch(&mut self, warps: u64, cycle: CoreCycle) {
+        self.fetch.end_misses(warps);
+        self.issue.admit(warps);
+        WarpSlot::each(warps).for_each(|slot| self.await_fetch(slot, cycle));
+        self.issue.end();
     }
 
     /// Fetches the next instructions of up to `fetch_warps` warps, round robin. They are decoded

@@ -165,6 +165,7 @@ impl Sm {
     }
 
     /// Applies pending signals; warps whose phases complete may issue from `from` on.
+    #[inline(never)]
     pub(super) fn take_signals(&mut self, cycle: CoreCycle, from: CoreCycle) {
         while let Some(signal) = self.memory.take_signal() {
             let cta = ClusterCta { kernel: signal.kernel, cta: signal.cta };

@@ -148,8 +148,12 @@ impl Sm {
             self.leave_clusters(cycle);
             self.memory.exchange(ctx);
         }
-        self.memory.take_replies(&mut *self.issue.policy, ctx);
-        self.memory.look_up(self.occupancy(), &mut *self.issue.policy, ctx);
+        if self.memory.has_reply(ctx) {
+            self.memory.take_replies(&mut *self.issue.policy, ctx);
+        }
+        if self.memory.has_lookup() {
+            self.memory.look_up(self.occupancy(), &mut *self.issue.policy, ctx);
+        }
         if self.memory.has_completed() {
             self.complete_accesses(cycle, ctx);
         }
@@ -158,8 +162,11 @@ impl Sm {
         }
         let due = self.calendar.take(cycle);
         if due != 0 {
-            let due = self.resume_fetch(due, cycle);
-            let drained = self.sets.take_due(due);
+            let fetched = due & self.fetch.missing();
+            if fetched != 0 {
+                self.resume_fetch(fetched, cycle);
+            }
+            let drained = self.sets.take_due(due & !fetched);
             self.end_drained(drained);
         }
         let ready_before = count(self.ready_to_issue());

@@ -60,9 +60,9 @@ impl Pipeline {
     /// Whether a warp may end before the instruction completes: a store or reduction to memory, whose
     /// acknowledgement only fences await.
     pub fn outlives_warp(&self, instruction: &Static) -> bool {
-        let to_memory = matches!(instruction.space, Space::Global | Space::Local);
-        let is_posted = matches!(instruction.kind, Kind::Store | Kind::Reduction);
-        self.stores_outlive_warps && to_memory && is_posted
+        self.stores_outlive_warps
+            && matches!(instruction.kind, Kind::Store | Kind::Reduction)
+            && matches!(instruction.space, Space::Global | Space::Local)
     }
 }
 

@@ -273,6 +273,7 @@ impl Sm {
         self.ctas.take_ended()
     }
 
+    #[inline(never)]
     pub(super) fn start_ctas(&mut self, cycle: CoreCycle) -> Result<(), TraceError> {
         while let Some(Pending { launch, is_terminated, .. }) = self.ctas.take_launch(cycle) {
             if launch.flush {

@@ -54,6 +54,8 @@ pub(super) struct Banks {
     occupied: u64,
     failing: u64,
     lacking: u64,
+    /// Cycle in which the first lookup of any bank that does not fail reaches the tags.
+    due: CoreCycle,
     /// Entries, bank by bank.
     lookups: Vec<Lookup>,
 }
@@ -69,6 +71,7 @@ impl Banks {
             occupied: 0,
             failing: 0,
             lacking: 0,
+            due,
             lookups: vec![Lookup::BLANK; (banks * entries) as usize],
         }
     }
@@ -109,8 +112,23 @@ impl Banks {
         state.len += 1;
         if len == 0 {
             state.due = lookup.entered + self.latency;
+            self.due = self.due.min(state.due);
             self.occupied |= 1 << bank.0;
         }
+    }
+
+    /// Whether a lookup is at the tags in `cycle`.
+    #[inline]
+    pub fn is_due(&self, cycle: CoreCycle) -> bool {
+        self.due <= cycle || self.failing != 0
+    }
+
+    /// Notes when the next lookup reaches the tags, after those of a cycle have been served.
+    #[inline]
+    pub fn end_cycle(&mut self) {
+        let due = |bank: usize| self.banks[bank].due;
+        let due = bits::ones(self.occupied & !self.failing).map(due).min();
+        self.due = due.unwrap_or(CoreCycle::NEVER);
     }
 
     /// Returns the lookup at the tags of a bank in `cycle`.
@@ -177,8 +195,6 @@ impl Banks {
         if self.lacking != 0 && !blocked {
             return cycle;
         }
-        let due = |bank: usize| self.banks[bank].due;
-        let due = bits::ones(self.occupied & !self.failing).map(due);
-        due.min().unwrap_or(CoreCycle::NEVER).max(cycle)
+        self.due.max(cycle)
     }
 }

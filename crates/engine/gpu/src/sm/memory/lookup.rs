@@ -10,7 +10,14 @@ use warpmem_cache::{Allocation, Evicted, Fetch, Miss, Read, ReservationFail};
 use warpmem_sim::{Request, RequestKind};
 
 impl MemoryPipeline {
+    /// Whether a lookup is at the tags.
+    #[inline]
+    pub fn has_lookup(&self) -> bool {
+        self.tags.banks.is_due(self.cycle)
+    }
+
     /// Serves the due lookups of every bank; a lookup that fails stays at the tags.
+    #[inline(never)]
     pub fn look_up(
         &mut self,
         occupancy: Occupancy,
@@ -24,6 +31,7 @@ impl MemoryPipeline {
                 served += 1;
             }
         }
+        self.tags.banks.end_cycle();
     }
 
     /// Serves the first lookup of a bank if it is due; returns whether it did.

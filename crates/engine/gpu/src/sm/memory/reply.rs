@@ -22,7 +22,15 @@ pub(in crate::sm) struct Completed {
 }
 
 impl MemoryPipeline {
+    /// Whether a reply has arrived.
+    #[inline]
+    pub fn has_reply(&self, ctx: &Context) -> bool {
+        let now = self.config.clock.at(self.cycle);
+        ctx.fabric.head_ready(self.network.reply_port) <= now
+    }
+
     /// Takes the replies of this cycle from the network.
+    #[inline(never)]
     pub fn take_replies(&mut self, policy: &mut dyn WarpScheduler, ctx: &mut Context) {
         let mut taken = 0;
         while taken < self.config.replies_per_cycle && self.take_reply(policy, ctx) {

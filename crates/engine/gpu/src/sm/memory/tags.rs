@@ -88,8 +88,8 @@ impl TagStage {
     }
 
     /// Moves sectors of an instruction into the pipelines: with wavefronts all of them, or a
-    /// [part](Wavefronts::part) of a bulk copy, else in order at most one into each bank. Returns how many, and the cycle until which the
-    /// load/store unit is busy with them.
+    /// [part](Wavefronts::part) of a bulk copy, else in order at most one into each bank. Returns
+    /// how many, and the cycle until which the load/store unit is busy with them.
     pub fn enter(&mut self, entry: &Entry, cycle: CoreCycle) -> (usize, CoreCycle) {
         if self.wavefronts.is_some() {
             return self.enter_in_wavefronts(entry, cycle);
