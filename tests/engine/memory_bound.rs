@@ -221,7 +221,7 @@ fn fr_fcfs_beats_fcfs_and_a_fifo_per_bank_lies_between() {
     for preset in bound_by_dram() {
         let cycles = |scheduler| {
             let machine = with_scheduler(preset, scheduler, &[]);
-            read_lines(&machine, 1 << 11, scattered).core_cycles
+            read_lines(&machine, lines_of_a_stream(preset) / 8, scattered).core_cycles
         };
         let [fcfs, banked, fr_fcfs] = ["fcfs", "banked-fifo", "fr-fcfs"].map(cycles);
         assert!(2 * fcfs > 5 * fr_fcfs, "{preset}: {fcfs} and {fr_fcfs} cycles");
