@@ -205,8 +205,10 @@ fn captured_traces_are_imported_once_and_as_far_as_the_reference_ran_them() {
         fs::metadata(bench.path("imported").join(&imported[0])).unwrap().modified().unwrap();
     assert_eq!(again, written);
 
-    // Our launches take no time either, even if the machine has a launch latency.
-    bench.write("slow.toml", "base = \"accelsim-qv100\"\n[run]\nlaunch_latency = 5000\n");
+    // Our launches take no time either, even if those of the machine do.
+    let slow = "base = \"accelsim-qv100\"\n[launch]\nstream_ns = 2000\n\
+                [run]\nlaunch = \"stream\"\nlaunch_latency = 5000\n";
+    bench.write("slow.toml", slow);
     let slow = correlate(&bench, &["--cache", "imported", "--map", "SM7_QV100=slow.toml"]);
     assert_eq!(slow["runs"][0]["cycles"], all["runs"][0]["cycles"]);
 

@@ -13,6 +13,7 @@ use crate::hardware::{
 };
 use crate::machine::{Machine, load};
 use crate::slots::List;
+use crate::study::correlate::WITHOUT_LAUNCHES;
 use anyhow::{bail, ensure};
 use clap::ValueHint;
 use std::path::Path;
@@ -28,8 +29,6 @@ pub struct Hardware {
     other_machine: bool,
 }
 
-/// Launches take no time, because launch latency is subtracted from the device's times.
-const WITHOUT_LAUNCHES: &str = "run.launch_latency=0";
 /// Relative difference below which clocks count as equal.
 const SAME_CLOCK: f64 = 0.02;
 
@@ -89,7 +88,8 @@ fn machine(args: &Args, results: &ResultsFile) -> anyhow::Result<(String, Machin
         );
     };
     let given = args.overrides.overrides.iter().cloned();
-    let overrides: Vec<String> = [WITHOUT_LAUNCHES.to_owned()].into_iter().chain(given).collect();
+    let own = WITHOUT_LAUNCHES.map(str::to_owned);
+    let overrides: Vec<String> = own.into_iter().chain(given).collect();
     let machine = load(name, &overrides)?;
     machine.validate_all_launches()?;
     let [major, minor] = device.compute_capability;

@@ -10,6 +10,7 @@ use crate::cli::interrupt::Interrupt;
 use crate::cli::machines::Overrides;
 use crate::cli::output::{complain, note, print};
 use crate::machine::Machine;
+use crate::study::correlate::WITHOUT_LAUNCHES;
 use crate::study::correlate::profile::{
     Compared, Launch, Matching, Profile, Profiler, TraceLaunch, match_launches, summary,
 };
@@ -32,8 +33,6 @@ pub struct Profiles {
     warm: bool,
 }
 
-/// Launches take no time: a profiler measures each kernel alone.
-const WITHOUT_LAUNCHES: &str = "run.launch_latency=0";
 /// Nsight Compute runs one kernel at a time, and its cycles include the start of the kernel.
 const PROFILED: [&str; 2] = ["run.launch=profiled", "run.concurrent_kernels=false"];
 /// It empties the caches before each kernel.
@@ -93,7 +92,7 @@ fn launches_of(trace: &Trace) -> Vec<TraceLaunch> {
 /// Loads the machine, under the conditions of a profiler.
 fn plan(args: &Args, profiler: Profiler) -> anyhow::Result<ours::Planned> {
     let name = args.choice.machine.as_deref().expect("--profile requires --machine");
-    let mut own = vec![WITHOUT_LAUNCHES];
+    let mut own = WITHOUT_LAUNCHES.to_vec();
     if profiler == Profiler::NsightCompute {
         own.extend(PROFILED);
         own.extend((!args.profiles.warm).then_some(COLD));

@@ -91,6 +91,9 @@ pub struct SmResult {
     #[serde(skip_serializing_if = "is_zero")]
     pub constant_cache_misses: u64,
     pub l1: CacheCounts,
+    /// Cycles for which instructions take the data path of an L1 with wavefronts.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub l1_wavefront_cycles: u64,
     /// Replies from the network, to stores and atomics too, and the sum of their ticks from the
     /// coalescer to the SM.
     #[serde(skip)]

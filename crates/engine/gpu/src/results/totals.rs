@@ -27,6 +27,7 @@ count_fields!(SmResult {
     instruction_cache_misses,
     constant_cache_misses,
     l1,
+    l1_wavefront_cycles,
     replies,
     reply_ticks,
     shared_accesses,

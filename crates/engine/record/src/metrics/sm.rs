@@ -100,6 +100,13 @@ pub(crate) fn work<R: 'static>(of: fn(&R) -> &SmResult) -> Vec<Column<R>> {
             move |row| of(row).constant_cache_misses,
         ),
         count(
+            "l1_wavefront_cycles",
+            "cycles",
+            "Cycles for which memory instructions take the data path of L1: the larger of their data \
+             and tag wavefronts; 0 with `l1.data_path` = `sectors`.",
+            move |row| of(row).l1_wavefront_cycles,
+        ),
+        count(
             "shared_accesses",
             "warp instructions",
             "Warp instructions that access shared memory.",

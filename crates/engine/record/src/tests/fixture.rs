@@ -228,6 +228,7 @@ fn sm(n: u64) -> SmResult {
         instruction_cache_misses: 13 * n,
         constant_cache_misses: 3 * n,
         l1: cache(10 * n),
+        l1_wavefront_cycles: 17 * n,
         shared_accesses: 7 * n,
         shared_bank_conflict_cycles: 9 * n,
         messages: 11 * n,

@@ -116,6 +116,7 @@ fn performance() {
         ("banks_per_instruction", 1.75),
         ("instruction_cache_misses", 39.0),
         ("constant_cache_misses", 9.0),
+        ("l1_wavefront_cycles", 51.0),
         ("shared_accesses", 21.0),
         ("shared_bank_conflict_cycles", 27.0),
         ("cluster_messages", 33.0),

@@ -25,7 +25,7 @@ pub use figures::{CacheFigures, Figures, KernelFigures, Range};
 pub use metric::{Compared, METRICS, Metric, Unit, metric};
 pub use ours::{OursError, kernels_of, over_orders, run};
 pub use past::Past;
-pub use plan::{Note, Planned, RunFilter, Skipped, choose, trace_name};
+pub use plan::{Note, Planned, RunFilter, Skipped, WITHOUT_LAUNCHES, choose, trace_name};
 pub use reference::Reference;
 pub use reference_run::{FIFO, FR_FCFS, ReferenceRun, Stated};
 pub use rows::{groups, object, rows};

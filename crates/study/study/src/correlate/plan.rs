@@ -18,9 +18,9 @@ const KNOWN: [(&str, &str); 3] = [
     ("SM86_RTX3070", "accelsim-rtx3070"),
 ];
 
-/// Overrides of every run, before those of the user. Launches take no time, because launch latency
-/// is excluded from the reference's figures.
-const WITHOUT_LAUNCHES: &str = "run.launch_latency=0";
+/// Overrides of every run, before those of the user: launches take no time, because measured times
+/// and those of references exclude it.
+pub const WITHOUT_LAUNCHES: [&str; 2] = ["run.launch_latency=0", "run.launch=none"];
 /// GPGPU-Sim's FIFO: its queue holds 2 requests per channel, reads and writes together.
 const AS_FIFO: [&str; 2] = ["policy.dram_scheduler=fcfs(banks=overlap)", "dram.read_queue=2"];
 

@@ -421,6 +421,7 @@ impl MemoryPipeline {
         result.replies += self.counts.replies;
         result.reply_ticks += self.counts.reply_ticks;
         result.l1 = self.tags.l1.counts().clone();
+        result.l1_wavefront_cycles = self.tags.wavefront_cycles();
         result.constant_cache_misses = self.constants.as_ref().map_or(0, |cache| cache.misses());
     }
 

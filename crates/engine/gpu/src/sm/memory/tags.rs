@@ -138,6 +138,11 @@ impl TagStage {
         self.wavefronts.as_ref().map_or(1, Wavefronts::lookups_per_cycle)
     }
 
+    /// Returns the cycles for which the wavefronts have taken the data path; 0 without wavefronts.
+    pub fn wavefront_cycles(&self) -> u64 {
+        self.wavefronts.as_ref().map_or(0, Wavefronts::cycles)
+    }
+
     /// Whether a lookup that failed before must fail again; `room` returns the free miss-queue
     /// entries. It fails until the next fill, because only its own bank could have fetched its sector
     /// meanwhile. A lookup that lacked a miss-queue entry fails only while there is none.

@@ -29,6 +29,8 @@ pub(super) struct Wavefronts {
     tag_overhead: u64,
     /// First free slot of the tags, `tags_per_cycle` slots per cycle.
     free_slot: u64,
+    /// Cycles taken so far.
+    cycles: u64,
 }
 
 impl Wavefronts {
@@ -43,6 +45,7 @@ impl Wavefronts {
             tags_per_cycle: l1.tags_per_cycle.into(),
             tag_overhead: l1.tag_overhead.into(),
             free_slot: 0,
+            cycles: 0,
         })
     }
 
@@ -71,7 +74,14 @@ impl Wavefronts {
         let first = self.free_slot.max(cycle.number() * self.tags_per_cycle);
         self.free_slot = first + self.lines(sectors) + self.tag_overhead;
         let tags = self.free_slot / self.tags_per_cycle - cycle.number();
-        self.data(sectors, bytes).max(tags)
+        let cycles = self.data(sectors, bytes).max(tags);
+        self.cycles += cycles;
+        cycles
+    }
+
+    /// Returns the cycles for which the data path has been taken.
+    pub fn cycles(&self) -> u64 {
+        self.cycles
     }
 
     /// Returns the data wavefronts: the distinct words of the busiest bank, and at least one for

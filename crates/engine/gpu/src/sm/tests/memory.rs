@@ -191,11 +191,13 @@ fn the_data_of_a_hit_are_complete_with_its_last_wavefront() {
     let hit = |addresses: &[u64]| {
         let load = || load(addresses).used_after(0);
         let warp = vec![load(), load(), exit()];
-        let offsets = run(&sectored(&keys), vec![warp]).offsets_of(0);
-        offsets[2] - offsets[1]
+        let outcome = run(&sectored(&keys), vec![warp]);
+        let offsets = outcome.offsets_of(0);
+        (offsets[2] - offsets[1], outcome.result.l1_wavefront_cycles)
     };
     let strided: Vec<u64> = (0..32).map(|lane| 132 * lane).collect();
-    assert_eq!(hit(&strided), hit(&[0]) + 8 - 1);
+    let ((short, _), (long, wavefronts)) = (hit(&[0]), hit(&strided));
+    assert_eq!((long, wavefronts), (short + 8 - 1, 2 * 8));
 }
 
 /// The pipeline holds fewer sectors than the copy has.
