@@ -294,7 +294,7 @@ fn plan(
         let label = label(&trace, &configuration, &run.dram_scheduler);
         note(&format!("note: {label} was run with options that are ignored here: {overrides}"));
     }
-    let fixed = [WITHOUT_LAUNCHES].iter().chain(as_scheduler).map(|text| (*text).to_owned());
+    let fixed = WITHOUT_LAUNCHES.iter().chain(as_scheduler).map(|text| (*text).to_owned());
     let overrides: Vec<String> = fixed.chain(choice.overrides.iter().cloned()).collect();
     let machine = load(&machine_name, &overrides)?;
     machine.validate_all_launches()?;
