@@ -1,6 +1,6 @@
 //! Tables, JSON and CSV contain the same values under the documented names.
 
-use super::support::Bench;
+use super::support::{Bench, repository};
 use serde_json::{Map, Value};
 use warpmem_analysis::{Results, SLOTS, table_to_json};
 
@@ -266,6 +266,17 @@ fn no_progress_without_a_terminal() {
     assert_eq!(stderr.lines().count(), 1, "{stderr}");
     assert!(stderr.starts_with("2 runs in ") && stderr.contains("warp instructions"), "{stderr}");
     assert!(!stderr.contains(['\r', '\u{1b}']), "{stderr}");
+}
+
+/// Progress is reported again while memory drains.
+#[test]
+fn the_summary_counts_each_warp_instruction_once() {
+    let bench = Bench::new();
+    let gather = repository().join("sample-traces/gather.wmt").display().to_string();
+    let ran = bench.run(&["run", &gather, "--format", "json"]);
+    let counted = rows(&ran.stdout)[0]["warp_instructions"].as_u64();
+    assert_eq!(counted, Some(13_312));
+    assert!(ran.stderr.contains(": 13,312 warp instructions"), "{ran:?}");
 }
 
 /// A chase has one request at a time; its notes are for people only.
