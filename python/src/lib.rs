@@ -32,6 +32,7 @@ fn _warpmem(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("Error", module.py().get_type::<error::Error>())?;
     module.add("Fault", module.py().get_type::<error::Fault>())?;
     module.add("ENGINE_VERSION", warpmem::record::ENGINE_VERSION)?;
+    module.add("DEFAULT_MACHINE", warpmem::machine::DEFAULT_MACHINE)?;
     module.add("SLOTS", SLOTS.each_ref().map(|slot| slot.name).to_vec())?;
     module.add_class::<frame::Frame>()?;
     module.add_class::<machine::Machine>()?;

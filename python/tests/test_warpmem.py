@@ -152,7 +152,7 @@ class Comparing(unittest.TestCase):
         own = comparison.rows.filter(pl.col("dram_scheduler") == "fr-fcfs")
         self.assertEqual(own["ipc_ratio"].to_list(), [1.0, 1.0])
         self.assertEqual(comparison.runs.height, 4)
-        self.assertIn("means of 2 workloads on li2015", str(comparison))
+        self.assertIn("means of 2 workloads on v100", str(comparison))
 
     def test_machines_are_compared_side_by_side(self):
         mirror = warpmem.Machine("accelsim-qv100", set={"dram.read_queue": 32})
@@ -164,7 +164,7 @@ class Comparing(unittest.TestCase):
 
     def test_a_notebook_shows_the_table_of_the_command_line(self):
         shown = warpmem.compare(GATHER, dram_scheduler=["fcfs"])._repr_html_()
-        self.assertIn("gather on li2015", shown)
+        self.assertIn("gather on v100", shown)
         self.assertIn("font-family: monospace", shown)
 
     def test_a_single_machine_needs_no_list(self):
@@ -395,7 +395,7 @@ class Traces(InTemporaryFolder):
                     kept = l2 if line < 8 else None
                     trace.load([128 * line], dest=1, srcs=[1], l2=kept)
             keys = {"l2.cache.size_bytes": 2048, "l2.kept_ways": 12, "l1.enabled": False}
-            run = warpmem.run(path, set=keys)
+            run = warpmem.run(path, "li2015", set=keys)
             return run["l2_read_hits"]
 
         self.assertGreater(hits("evict-last"), hits("evict-first"))
@@ -416,7 +416,7 @@ class Traces(InTemporaryFolder):
                     if resets:
                         trace.reset_l2()
             keys = {"l2.cache.size_bytes": 2048, "l2.kept_ways": 12, "l1.enabled": False}
-            return warpmem.run(path, set=keys)["l2_read_hits"]
+            return warpmem.run(path, "li2015", set=keys)["l2_read_hits"]
 
         self.assertGreater(hits(False), hits(True))
 

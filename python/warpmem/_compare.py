@@ -22,6 +22,7 @@ from ._arguments import (
 )
 from ._progress import bar
 from ._run import Tables
+from ._warpmem import DEFAULT_MACHINE
 
 #: Width of a comparison as text without a terminal.
 WIDTH = 120
@@ -67,7 +68,7 @@ class Comparison(Tables):
 
 def compare(
     traces: TraceLike | Iterable[TraceLike],
-    machine: MachineLike | Iterable[MachineLike] = "li2015",
+    machine: MachineLike | Iterable[MachineLike] = DEFAULT_MACHINE,
     *,
     set: Mapping[str, Any] | None = None,
     baseline: str | None = None,

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from . import _warpmem
+from ._warpmem import DEFAULT_MACHINE
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,7 @@ class Machine:
     """
 
     def __init__(
-        self, name: str | os.PathLike[str] = "li2015", *, set: Mapping[str, Any] | None = None
+        self, name: str | os.PathLike[str] = DEFAULT_MACHINE, *, set: Mapping[str, Any] | None = None
     ) -> None:
         self._machine = _warned(_warpmem.Machine(os.fspath(name), _overrides(set)))
 

@@ -20,6 +20,7 @@ from ._arguments import (
     slots_of,
 )
 from ._progress import bar
+from ._warpmem import DEFAULT_MACHINE
 
 
 class Tables:
@@ -78,7 +79,7 @@ def _short(value: Any) -> str:
 
 def run(
     trace: TraceLike,
-    machine: MachineLike = "li2015",
+    machine: MachineLike = DEFAULT_MACHINE,
     *,
     set: Mapping[str, Any] | None = None,
     loads: bool = False,

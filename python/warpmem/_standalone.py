@@ -11,12 +11,13 @@ import polars as pl
 from . import _warpmem
 from ._arguments import MachineLike, listed, machine_of
 from ._progress import bar
+from ._warpmem import DEFAULT_MACHINE
 
 
 def dram(
     stream: str = "random",
     *,
-    machine: MachineLike = "li2015",
+    machine: MachineLike = DEFAULT_MACHINE,
     standard: str | None = None,
     set: Mapping[str, Any] | None = None,
     dram_scheduler: str | Iterable[str] = (),
@@ -61,7 +62,7 @@ def dram(
 
 def network(
     *,
-    machine: MachineLike = "li2015",
+    machine: MachineLike = DEFAULT_MACHINE,
     set: Mapping[str, Any] | None = None,
     topology: str | Iterable[str] = (),
     arbiter: str | Iterable[str] = (),

@@ -11,7 +11,7 @@ use super::progress::Board;
 use super::recording::RecordingOptions;
 use crate::cli::files::{InputFile, NamesFiles, OutputResults};
 use crate::files::claims::Claims;
-use crate::machine::Machine;
+use crate::machine::{DEFAULT_MACHINE, Machine};
 use crate::record::ResultsWriter;
 use crate::slots::{Baseline, combinations, split_list};
 use crate::study::cells::{Cell, check_distinct, command, run_all};
@@ -34,7 +34,7 @@ pub struct Args {
     #[arg(value_name = "TRACE", required = true, value_hint = ValueHint::FilePath)]
     traces: Vec<InputFile>,
     #[arg(
-        long = "machine", value_name = "NAME|FILE,…", default_value = "li2015", help = MACHINE_HELP,
+        long = "machine", value_name = "NAME|FILE,…", default_value = DEFAULT_MACHINE, help = MACHINE_HELP,
         value_parser = Machines::parse, value_hint = ValueHint::FilePath
     )]
     machines: Machines,

@@ -4,7 +4,7 @@ use super::format::{TextFormat, json};
 use super::machines::{MACHINE_HELP, MachineName};
 use crate::dram::scheduler::SCHEDULERS;
 use crate::gpu::complexity::{ComplexityError, of_arbiter, of_scheduler, shape_of};
-use crate::machine::{Machine, load};
+use crate::machine::{DEFAULT_MACHINE, Machine, load};
 use crate::network::arbiter::ARBITERS;
 use crate::params::{Complexity, PolicyError, Shape};
 use crate::slots::ChosenPolicies;
@@ -20,7 +20,7 @@ pub struct Costed {
     #[arg(long, conflicts_with = "topic")]
     complexity: bool,
     #[arg(
-        long, value_name = "NAME|FILE", default_value = "li2015", help = MACHINE_HELP,
+        long, value_name = "NAME|FILE", default_value = DEFAULT_MACHINE, help = MACHINE_HELP,
         value_hint = ValueHint::FilePath, requires = "complexity"
     )]
     machine: MachineName,

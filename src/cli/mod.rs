@@ -24,6 +24,7 @@ mod format;
 mod generate;
 #[cfg(feature = "capture")]
 mod hardware;
+mod idle_dram;
 mod import;
 mod info;
 mod interrupt;

@@ -42,8 +42,7 @@ fn a_damaged_chunk() {
     let mut bytes = fs::read(bench.path("small.wmt")).unwrap();
     bytes[40] ^= 1;
     bench.write("damaged.wmt", &bytes);
-    let parts =
-        ["failed to run damaged.wmt on li2015", "damaged.wmt is damaged at byte 16", "chunk"];
+    let parts = ["failed to run damaged.wmt on v100", "damaged.wmt is damaged at byte 16", "chunk"];
     bench.refuses(&["run", "damaged.wmt"], &parts);
     bench.refuses(&["compare", "damaged.wmt"], &parts);
 }
@@ -144,7 +143,7 @@ fn an_unknown_key_or_value() {
 fn a_cta_that_fits_no_sm() {
     let bench = Bench::with_trace();
     let arguments = ["run", "small.wmt", "--set", "sm.max_threads=128"];
-    bench.refuses(&arguments, &["failed to run small.wmt on li2015", "256 threads", "128"]);
+    bench.refuses(&arguments, &["failed to run small.wmt on v100", "256 threads", "128"]);
 }
 
 #[test]

@@ -63,7 +63,7 @@ fn a_captured_kernel_is_compared_classified_profiled_and_exported() {
     assert!(
         bench
             .output(&["compare", "k.wmt", "--dram-scheduler", "fcfs,fr-fcfs"])
-            .contains("k on li2015")
+            .contains("k on v100")
     );
     assert!(bench.output(&["classify", "k.wmt"]).contains('k'));
     bench.output(&["export", "accel-sim", "k.wmt", "-o", "text"]);

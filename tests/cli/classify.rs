@@ -21,7 +21,7 @@ fn with(rest: &[&'static str]) -> Vec<&'static str> {
 
 #[test]
 fn a_table_for_people() {
-    let table = bench().output(&BOTH);
+    let table = bench().output(&with(&["--machine", "li2015"]));
     assert!(table.lines().all(|line| line.chars().count() <= 120), "{table}");
     insta::assert_snapshot!(table);
 }
@@ -30,7 +30,7 @@ fn a_table_for_people() {
 fn a_table_names_what_was_set_of_the_machine() {
     let set = ["--set", "dram.channels=2", "--warp-scheduler", "lrr"];
     let table = bench().output(&with(&set));
-    let first = "on li2015 with dram.channels=2, warp_scheduler=lrr\n";
+    let first = "on v100 with dram.channels=2, warp_scheduler=lrr\n";
     assert!(table.starts_with(first), "{table}");
 }
 
@@ -41,8 +41,10 @@ fn formats_and_jobs_say_the_same() {
     let traces: Vec<&Value> = rows.iter().map(|row| &row["trace"]).collect();
     assert_eq!(traces, ["small", "chase"]);
     for row in &rows {
-        let (cycles, perfect) = (row["cycles"].as_f64(), row["cycles_perfect_dram"].as_f64());
-        assert_eq!(row["speedup_perfect_dram"].as_f64(), Some(cycles.unwrap() / perfect.unwrap()));
+        let number = |key: &str| row[key].as_f64().unwrap();
+        let speedup = number("cycles") / number("cycles_perfect_dram");
+        // Parsing JSON may lose the last bit of a number.
+        assert!((number("speedup_perfect_dram") / speedup - 1.0).abs() < 1e-12, "{row:?}");
         assert_eq!(row["ideal"], "none");
     }
     let csv = bench.output(&with(&["--format", "csv", "--jobs", "1"]));

@@ -51,8 +51,8 @@ fn an_instruction_trace_of_ramulator_says_what_it_leaves_out() {
         ran.stderr.contains("an instruction trace is read as loads and write-backs"),
         "{ran:?}"
     );
-    bench.write("b.trace", "R 0,1,2,100,32\nW 9,0,3,200,16\n");
-    bench.refuses(&["dram", "--trace", "b.trace"], &["b.trace:2:", "a channel below", "`9`"]);
+    bench.write("b.trace", "R 0,1,2,100,32\nW 99,0,3,200,16\n");
+    bench.refuses(&["dram", "--trace", "b.trace"], &["b.trace:2:", "a channel below", "`99`"]);
 }
 
 #[test]

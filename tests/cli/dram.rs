@@ -19,7 +19,7 @@ fn a_row_for_each_scheduler() {
     let schedulers: Vec<&Value> = rows.iter().map(|row| &row["dram_scheduler"]).collect();
     assert_eq!(schedulers, ["fcfs", "fr-fcfs"]);
     for row in &rows {
-        assert_eq!(row["device"], "li2015");
+        assert_eq!(row["device"], "v100");
         assert_eq!(row["channel"], Value::Null);
         assert_eq!(row["read_requests"], 2000);
         assert_eq!(row["write_latency_mean"], Value::Null);
@@ -32,7 +32,8 @@ fn a_row_for_each_scheduler() {
 #[test]
 fn the_numbers_of_a_row_belong_together() {
     let bench = Bench::new();
-    let row = &rows(&bench, &[&RANDOM[..], &["--reads", "0.5"]].concat())[0];
+    let options = ["--machine", "li2015", "--reads", "0.5"];
+    let row = &rows(&bench, &[&RANDOM[..], &options].concat())[0];
     let number = |key: &str| row[key].as_f64().unwrap();
     assert_eq!(number("reads") + number("writes"), 2000.0);
     let outcomes = number("row_hits") + number("row_misses") + number("row_conflicts");
@@ -107,7 +108,8 @@ fn as_many_channels_as_the_page_is_wide() {
 fn a_file_of_accesses() {
     let bench = Bench::new();
     bench.write("a.csv", "op,address\nR,0\nW,0x100\nR,512\n");
-    let rows = rows(&bench, &["--trace", "a.csv", "--set", "dram.channels=2"]);
+    let rows =
+        rows(&bench, &["--machine", "li2015", "--trace", "a.csv", "--set", "dram.channels=2"]);
     let counts = |row: &Row| (row["read_requests"].as_u64(), row["write_requests"].as_u64());
     assert_eq!(
         rows.iter().map(counts).collect::<Vec<_>>(),

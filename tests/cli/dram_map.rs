@@ -15,7 +15,7 @@ fn a_hashed_partition() {
 /// The second address lies beyond the map.
 #[test]
 fn interleaved_channels() {
-    insta::assert_snapshot!(map(&["0x12345678", "1610612736"]));
+    insta::assert_snapshot!(map(&["0x12345678", "1610612736", "--machine", "li2015"]));
 }
 
 #[test]
@@ -36,7 +36,8 @@ fn a_scheme_with_every_field_and_hash() {
         "dram.address.bank_hash=ipoly",
     ];
     let sets = keys.iter().flat_map(|key| ["--set", key]);
-    let arguments: Vec<&str> = ["0x123456789"].into_iter().chain(sets).collect();
+    let arguments = ["0x123456789", "--machine", "li2015"];
+    let arguments: Vec<&str> = arguments.into_iter().chain(sets).collect();
     insta::assert_snapshot!("a_scheme", map(&arguments));
     insta::assert_snapshot!(
         "a_scheme-json",
@@ -61,6 +62,6 @@ fn bad_addresses_and_maps_are_refused() {
     }
     let map = "dram.address.map=row:12 bank:3 column:6 burst:6";
     let parts = ["`dram.address.map` = ", "expected 4 bank bits for `dram.banks` = 16, not 3"];
-    bench.refuses(&["dram", "map", "0", "--set", map], &parts);
+    bench.refuses(&["dram", "map", "0", "--machine", "li2015", "--set", map], &parts);
     assert_eq!(bench.run(&["dram", "map"]).status, Some(2));
 }

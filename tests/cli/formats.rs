@@ -1,6 +1,6 @@
 //! Tables, JSON and CSV contain the same values under the documented names.
 
-use super::support::Bench;
+use super::support::{Bench, repository};
 use serde_json::{Map, Value};
 use warpmem_analysis::{Results, SLOTS, table_to_json};
 
@@ -46,15 +46,17 @@ fn a_run_in_json_is_one_row_with_a_key_per_slot() {
         assert!(rows[0].contains_key(key), "{key}");
     }
     assert_eq!(rows[0]["trace"], "small");
-    assert_eq!(rows[0]["machine"], "li2015");
+    assert_eq!(rows[0]["machine"], "v100");
     assert_eq!(rows[0]["warp_scheduler"], "lrr");
-    assert_eq!(rows[0]["command"], "warpmem run small.wmt --machine li2015 --warp-scheduler lrr");
+    assert_eq!(rows[0]["command"], "warpmem run small.wmt --machine v100 --warp-scheduler lrr");
 }
 
 #[test]
 fn run_prints_ten_lines_or_the_named_metrics() {
     let bench = Bench::with_trace();
-    let run = |arguments: &[&str]| bench.output(&[&["run", "small.wmt"], arguments].concat());
+    let run = |arguments: &[&str]| {
+        bench.output(&[&["run", "small.wmt", "--machine", "li2015"], arguments].concat())
+    };
     let few = run(&[]);
     assert_eq!(few.lines().count(), 10);
     assert!(few.starts_with("time ") && !few.contains("– %"), "{few}");
@@ -163,7 +165,8 @@ fn a_comparison_in_csv_has_the_keys_of_json() {
 #[test]
 fn metrics_are_selected_and_compared_with_the_baseline() {
     let bench = Bench::with_trace();
-    let run = ["compare", "small.wmt", "--warp-scheduler", "gto,lrr", "--metrics"];
+    let policies = ["--warp-scheduler", "gto,lrr", "--baseline", "gto"];
+    let run = [&["compare", "small.wmt"], &policies[..], &["--metrics"]].concat();
     let json =
         bench.output(&[&run[..], &["l1_evictions,cycles_ratio", "--format", "json"]].concat());
     let rows = rows(&json);
@@ -258,8 +261,48 @@ fn info_in_json_adds_up() {
 #[test]
 fn no_progress_without_a_terminal() {
     let bench = Bench::with_trace();
-    let stderr = bench.run(&["compare", "small.wmt", "--dram-scheduler", "fcfs,fr-fcfs"]).stderr;
+    let policies = ["--machine", "li2015", "--dram-scheduler", "fcfs,fr-fcfs"];
+    let stderr = bench.run(&[&["compare", "small.wmt"], &policies[..]].concat()).stderr;
     assert_eq!(stderr.lines().count(), 1, "{stderr}");
     assert!(stderr.starts_with("2 runs in ") && stderr.contains("warp instructions"), "{stderr}");
     assert!(!stderr.contains(['\r', '\u{1b}']), "{stderr}");
+}
+
+/// Progress is reported again while memory drains.
+#[test]
+fn the_summary_counts_each_warp_instruction_once() {
+    let bench = Bench::new();
+    let gather = repository().join("sample-traces/gather.wmt").display().to_string();
+    let ran = bench.run(&["run", &gather, "--format", "json"]);
+    let counted = rows(&ran.stdout)[0]["warp_instructions"].as_u64();
+    assert_eq!(counted, Some(13_312));
+    assert!(ran.stderr.contains(": 13,312 warp instructions"), "{ran:?}");
+}
+
+/// A chase has one request at a time; its notes are for people only.
+#[test]
+fn tables_note_runs_that_leave_dram_idle() {
+    let bench = Bench::with_trace();
+    bench.generate("pointer-chase", &[("nodes", "2^8"), ("hops", "2^8")], "chase.wmt");
+    let notes = |arguments: &[&str]| {
+        let ran = bench.run(&[arguments, &["--machine", "li2015"]].concat());
+        assert_eq!(ran.status, Some(0), "{ran:?}");
+        ran.stderr.lines().filter(|line| line.contains("DRAM")).collect::<Vec<_>>().join("\n")
+    };
+    let head = "note: in this run DRAM has a request pending in ";
+    let run = notes(&["run", "chase.wmt"]);
+    assert!(run.starts_with(head) && run.ends_with("smaller machines use DRAM more"), "{run}");
+    let compared = notes(&["compare", "small.wmt", "chase.wmt"]);
+    let head = "note: in 1 of 2 runs DRAM has a request pending in less than 10 % of its cycles ";
+    assert!(compared.starts_with(head), "{compared}");
+    for arguments in [
+        &["run", "small.wmt"][..],
+        &["run", "chase.wmt", "--all"],
+        &["run", "chase.wmt", "--format", "json"],
+        &["compare", "chase.wmt", "--format", "csv"],
+        &["run", "chase.wmt", "--set", "policy.ideal=perfect-dram"],
+        &["run", "chase.wmt", "--quiet"],
+    ] {
+        assert_eq!(notes(arguments), "", "{arguments:?}");
+    }
 }

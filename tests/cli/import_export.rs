@@ -41,7 +41,7 @@ fn what_is_exported_is_imported_again() {
         assert_eq!(before[key], after[key], "{key}");
     }
     let table = bench.output(&["compare", "again.wmt", "--dram-scheduler", "fcfs,fr-fcfs"]);
-    assert!(table.contains("again on li2015"), "{table}");
+    assert!(table.contains("again on v100"), "{table}");
 }
 
 #[test]

@@ -74,7 +74,7 @@ fn figures_in_json() {
     assert_eq!(profile["kernels"][0]["name"], "vecadd");
     // One addition per lane for 12 bytes.
     assert_eq!(profile["all"]["intensity"]["fp_per_requested_byte"], 1.0 / 12.0);
-    assert_eq!(profile["spread"]["machine"], "li2015");
+    assert_eq!(profile["spread"]["machine"], "v100");
 }
 
 #[test]
@@ -111,7 +111,7 @@ fn file_name_determines_the_picture_format() {
     assert_eq!(bench.names(), ["figures.png", "figures.svg", "small.wmt"]);
     let drawing = fs::read_to_string(bench.path("figures.svg")).unwrap();
     for title in
-        ["Instructions", "Requests of a global access", "Sharing among CTAs", "Channels of li2015"]
+        ["Instructions", "Requests of a global access", "Sharing among CTAs", "Channels of v100"]
     {
         assert!(drawing.contains(title), "{title}");
     }

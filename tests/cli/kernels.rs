@@ -50,7 +50,7 @@ fn kernel_counts_sum_to_the_run() {
         &["--machine", "accelsim-qv100"][..],
         &["--dram-scheduler", "warped-mc", "--warp-scheduler", "lrr"],
         &["--l2-queue", "calrs", "--set", "run.launch_latency=500"],
-        &["--set", "l2.cache.write=write-back", "--set", "l2.cache.size_bytes=8192"],
+        &["--machine", "li2015", "--set", "l2.cache.size_bytes=8192"],
     ] {
         assert_sums(&bench, &[&[bfs.as_str()], policies].concat());
     }
@@ -78,7 +78,7 @@ fn ten_lines_about_several_kernels_say_so() {
     let bfs = trace("cache-resident/bfs-rmat.wmt");
     let hint = "note: these figures cover 10 kernels together; --kernels prints a line for each\n";
     let notes = |arguments: &[&str]| bench.run(arguments).stderr;
-    assert!(notes(&["run", &bfs]).ends_with(hint));
+    assert!(notes(&["run", &bfs]).contains(hint));
     for arguments in [
         &["run", bfs.as_str(), "--kernels"][..],
         &["run", bfs.as_str(), "--format", "csv"],

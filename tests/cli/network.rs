@@ -57,7 +57,8 @@ fn a_sweep_ends_with_saturation() {
 
 #[test]
 fn latency_grows_with_the_load_and_its_parts_are_all_of_it() {
-    let rows = rows(&Bench::new(), &["--rate", "0.1,0.3,0.5", "--packet-flits", "2"]);
+    let load = ["--machine", "li2015", "--rate", "0.1,0.3,0.5", "--packet-flits", "2"];
+    let rows = rows(&Bench::new(), &load);
     let latency = numbers(&rows, "latency_mean");
     assert!(latency.is_sorted_by(|a, b| a < b), "{latency:?}");
     let parts = ["wait_mean", "pipeline_mean", "serialisation_mean", "contention_mean"];
@@ -98,7 +99,8 @@ fn the_same_on_any_number_of_threads_and_in_any_format() {
 
 #[test]
 fn a_table_for_people() {
-    let table = Bench::new().output(&with(&["--rate", "0.2,1", "--arbiter", "round-robin,random"]));
+    let arbiters = ["--machine", "li2015", "--arbiter", "round-robin,random"];
+    let table = Bench::new().output(&with(&[&["--rate", "0.2,1"], &arbiters[..]].concat()));
     let head = "uniform: 16 sources, 16 destinations, 1 flit a packet; network of li2015\n";
     assert!(table.starts_with(head), "{table}");
     let lines: Vec<&str> = table.lines().collect();

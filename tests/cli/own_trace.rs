@@ -51,7 +51,7 @@ fn commands_on_the_import_page_work() {
         }
     }
     let workloads =
-        [&["gather on li2015"][..], &["gather on", "unwaited on", "compute on"], &["app on"]];
+        [&["gather on v100"][..], &["gather on", "unwaited on", "compute on"], &["app on"]];
     assert_eq!(compared.len(), workloads.len());
     for (table, workloads) in compared.iter().zip(workloads) {
         for part in workloads.iter().chain(&["fcfs", "fr-fcfs", "wg-w"]) {

@@ -126,13 +126,13 @@ fn with<'a>(rest: &[&'a str]) -> Vec<&'a str> {
 
 #[test]
 fn estimates_print_as_a_table() {
-    let table = bench().output(&with(&["--full"]));
+    let table = bench().output(&with(&["--full", "--machine", "li2015"]));
     assert!(table.lines().all(|line| line.chars().count() <= 120), "{table}");
     insta::assert_snapshot!(table);
 }
 
 /// A machine that eight of sixteen CTAs fill twice.
-const SMALL: [&str; 4] = ["--set", "sm.count=4", "--set", "sm.max_ctas=1"];
+const SMALL: [&str; 6] = ["--machine", "li2015", "--set", "sm.count=4", "--set", "sm.max_ctas=1"];
 
 #[test]
 fn samples_that_fill_the_machine_have_intervals() {
@@ -210,7 +210,7 @@ fn estimates_are_the_same_with_any_number_of_jobs_and_in_every_format() {
     assert!(csv.lines().next().unwrap().split(',').eq(rows[0].keys()));
     assert_eq!(csv.lines().count(), 1 + rows.len());
     assert_eq!(rows[0]["metric"], "cycles");
-    assert_eq!((&rows[0]["machine"], &rows[0]["replicates"]), (&"li2015".into(), &5.into()));
+    assert_eq!((&rows[0]["machine"], &rows[0]["replicates"]), (&"v100".into(), &5.into()));
     assert_ne!(one, bench.output(&with(&["--full", "--seed", "2", "--format", "json"])));
 }
 
@@ -269,7 +269,7 @@ fn what_cannot_be_sampled_is_refused() {
     bench.refuses(&["sample", "bfs.wmt"], &["--output"]);
     bench.refuses(&["sample", "missing.wmt", "-o", "x.wmt"], &["missing.wmt"]);
     let machine = ["--set", "sm.max_threads=128"];
-    bench.refuses(&[&ESTIMATE[..], &machine].concat(), &["bfs.wmt on li2015", "sm.max_threads"]);
+    bench.refuses(&[&ESTIMATE[..], &machine].concat(), &["bfs.wmt on v100", "sm.max_threads"]);
     bench.refuses(&with(&["--replicates", "1"]), &["2"]);
     assert_eq!(bench.names(), ["bfs.wmt"]);
 }

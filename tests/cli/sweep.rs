@@ -8,6 +8,7 @@ use warpmem_analysis::Results;
 
 const PLAN: &str = r#"
 traces = ["*.wmt"]
+machines = ["li2015"]
 loads = true
 [policies]
 dram_scheduler = ["fcfs", "fr-fcfs"]
@@ -51,6 +52,8 @@ fn its_tables_are_those_of_a_comparison() {
         "small.wmt",
         "-o",
         "compared",
+        "--machine",
+        "li2015",
         "--dram-scheduler",
         "fcfs,fr-fcfs",
         "--warp-scheduler",

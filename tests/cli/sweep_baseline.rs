@@ -43,7 +43,8 @@ fn case_baseline_applies_per_machine() {
 #[test]
 fn duplicate_cells_keep_the_baseline() {
     let bench = bench();
-    let plan = "baseline = 'w'
+    let plan = "machines = ['li2015']
+        baseline = 'w'
         [[cases]]
         name = 'plain'
         [[cases]]
@@ -101,7 +102,7 @@ fn no_override_differs_from_a_policy_named_none() {
 fn plan_without_comparable_runs_is_refused_early() {
     let bench = bench();
     let refuses = |plan: &str, parts: &[&str]| {
-        let ran = sweep(&bench, plan, &[]);
+        let ran = sweep(&bench, &format!("machines = ['li2015']\n{plan}"), &[]);
         assert_eq!(ran.status, Some(2), "{ran:?}");
         for part in parts {
             assert!(ran.stderr.contains(part), "{part}: {}", ran.stderr);

@@ -19,6 +19,7 @@ const ARGUMENTS: [&str; 6] = ["sweep", "plan.toml", "-o", "results", "--jobs", "
 /// Twenty-four cells, so that some remain whenever the sweep is killed.
 const PLAN: &str = r#"
 traces = ["*.wmt"]
+machines = ["li2015"]
 loads = true
 [policies]
 dram_scheduler = ["fcfs", "fr-fcfs", "banked-fifo"]
@@ -213,7 +214,7 @@ fn resumed_from_another_folder_sweep_ends_the_same() {
     bench.generate("vecadd", &[("n", "2^8")], "more/small.wmt");
     fs::write(bench.path("sub/mine.toml"), "base = \"li2015\"\nname = \"mine\"\n").unwrap();
     let plan = PLAN.replace("\"*.wmt\"", "\"../small.wmt\", \"../more/small.wmt\"");
-    fs::write(bench.path("sub/plan.toml"), format!("machines = [\"mine.toml\"]\n{plan}")).unwrap();
+    fs::write(bench.path("sub/plan.toml"), plan.replace("li2015", "mine.toml")).unwrap();
     bench.output(&["sweep", "sub/plan.toml", "-o", "undisturbed"]);
     bench.output(&["sweep", "sub/plan.toml", "-o", "results", "--shard", "1/2"]);
     let mut command = bench.command(&["sweep", "../plan.toml", "-o", "../../results"]);

@@ -16,6 +16,7 @@ use std::time::Duration;
 
 const PLAN: &str = r#"
 traces = ["*.wmt"]
+machines = ["li2015"]
 loads = true
 [policies]
 dram_scheduler = ["fcfs", "fr-fcfs"]
@@ -187,7 +188,7 @@ fn lost_tasks_are_resubmitted_and_tables_are_unchanged() {
         assert!(ran.stderr.contains(&note), "{note}: {ran:?}");
     }
     assert!(ran.stderr.contains("8 runs on Slurm in "), "{ran:?}");
-    assert!(ran.stderr.ends_with("; 2 tasks were resubmitted\n"), "{ran:?}");
+    assert!(ran.stderr.contains("; 2 tasks were resubmitted\n"), "{ran:?}");
     let log = fs::read_to_string(cluster.bench.path("slurm/log_1")).unwrap();
     assert!(log.contains("3 runs in ") && log.contains("; 1 of 4 cells already existed"), "{log}");
     cluster.is_as_a_local_sweep(&ran);
@@ -257,7 +258,7 @@ fn ctrl_c_cancels_the_tasks_and_keeps_finished_cells() {
     assert!(!cluster.bench.path("results/shards").exists());
     cluster.unsay("held_2");
     let ran = cluster.run(&[]);
-    assert!(ran.stderr.ends_with("; 4 of 8 cells already existed\n"), "{ran:?}");
+    assert!(ran.stderr.contains("; 4 of 8 cells already existed\n"), "{ran:?}");
     cluster.is_as_a_local_sweep(&ran);
 }
 

@@ -145,7 +145,7 @@ fn event_limit_ends_the_window_with_a_note() {
 fn an_empty_timeline_states_the_reason() {
     let bench = with_gather();
     let note = |arguments: &[&str]| {
-        let run = ["run", "gather.wmt", "--timeline", "t.json"];
+        let run = ["run", "gather.wmt", "--machine", "li2015", "--timeline", "t.json"];
         let ran = bench.run(&[&run[..], arguments].concat());
         assert_eq!(ran.status, Some(0), "{ran:?}");
         assert!(ran.stderr.contains("timeline: 0 events in t.json"), "{ran:?}");

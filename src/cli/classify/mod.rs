@@ -14,7 +14,7 @@ use crate::cli::files::{InputFile, OutputFile};
 use crate::files::claims::Claims;
 use crate::files::staged;
 use crate::gpu::results::{Discard, RunResult};
-use crate::machine::Machine;
+use crate::machine::{DEFAULT_MACHINE, Machine};
 use crate::record::request_convoy;
 use crate::study::cells::{Cell, side_by_side};
 use crate::study::classify::{Classified, RUNS, cells, classified, columns, machines};
@@ -35,7 +35,7 @@ pub struct Args {
     /// Traces to classify, or manifests (.toml) written by `generate suite`
     #[arg(value_name = "TRACE", required = true, value_hint = ValueHint::FilePath)]
     traces: Vec<InputFile>,
-    #[arg(long, value_name = "NAME|FILE", default_value = "li2015", help = MACHINE_HELP, value_hint = ValueHint::FilePath)]
+    #[arg(long, value_name = "NAME|FILE", default_value = DEFAULT_MACHINE, help = MACHINE_HELP, value_hint = ValueHint::FilePath)]
     machine: MachineName,
     #[command(flatten)]
     overrides: Overrides,

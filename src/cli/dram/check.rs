@@ -8,7 +8,7 @@ use crate::cli::files::InputFile;
 use crate::dram::Dram;
 use crate::dram::checker::{Checker, POSTPONED_REFRESHES, Violation};
 use crate::dram::standard::Standard;
-use crate::machine::{Machine, MachineError, load_channels};
+use crate::machine::{DEFAULT_MACHINE, Machine, MachineError, load_channels};
 use crate::record::command_log::{CommandLogReader, LoggedCommand};
 use anyhow::Context;
 use clap::ValueHint;
@@ -77,7 +77,7 @@ fn configuration(args: &Args, of_log: &Dram) -> Result<Dram, MachineError> {
         args.standard.iter().map(|standard| format!("dram.standard={}", standard.display()));
     let overrides: Vec<String> = standard.chain(args.overrides.iter().cloned()).collect();
     // A log identifies only its channels; the rest of the machine does not matter.
-    let machine = args.machine.as_deref().unwrap_or("li2015");
+    let machine = args.machine.as_deref().unwrap_or(DEFAULT_MACHINE);
     let channels = |machine: &mut Machine| {
         if args.machine.is_none() {
             machine.dram = of_log.clone();

@@ -3,7 +3,7 @@
 use super::super::format::{self, TextFormat};
 use super::super::machines::{MACHINE_HELP, MachineName, Overrides};
 use super::super::output::print;
-use crate::machine::Machine;
+use crate::machine::{DEFAULT_MACHINE, Machine};
 use crate::sim::{AddressMap, BankId, ChannelId, IndexHash, Location, RowId};
 use clap::ValueHint;
 use serde_json::{Map, Value, json};
@@ -16,7 +16,7 @@ pub struct Args {
     /// Byte addresses, decimal or hexadecimal
     #[arg(value_name = "ADDRESS", required = true, value_parser = parse_address)]
     addresses: Vec<u64>,
-    #[arg(long, value_name = "NAME|FILE", default_value = "li2015", help = MACHINE_HELP, value_hint = ValueHint::FilePath)]
+    #[arg(long, value_name = "NAME|FILE", default_value = DEFAULT_MACHINE, help = MACHINE_HELP, value_hint = ValueHint::FilePath)]
     machine: MachineName,
     #[command(flatten)]
     overrides: Overrides,
@@ -29,7 +29,7 @@ const AFTER_HELP: &str = "\
 Examples:
   warpmem dram map 0x12345678 --machine v100
   warpmem dram map 0 256 512 --set dram.channels=5 --set dram.address.bank_hash=xor
-  warpmem dram map 0x4000 --set dram.channels=8 --set dram.address.map=RoBaCo --format json";
+  warpmem dram map 0x4000 --machine li2015 --set dram.address.map=RoBaCo --format json";
 
 fn parse_address(text: &str) -> Result<u64, String> {
     let number = match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {

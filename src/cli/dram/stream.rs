@@ -8,6 +8,7 @@ use super::super::progress::bar;
 use super::rows;
 use crate::cli::files::{InputFile, OutputFile};
 use crate::dram::{CommandSink, Dram};
+use crate::machine::DEFAULT_MACHINE;
 use crate::record::command_log::CommandLogWriter;
 use crate::slots::{List, PolicySlot};
 use crate::standalone::dram::{
@@ -69,7 +70,7 @@ pub struct StreamArgs {
     /// Consecutive requests of a channel that form one warp's load
     #[arg(long, value_name = "K", default_value_t = 1, help_heading = REQUESTS)]
     group: u32,
-    #[arg(long, value_name = "NAME|FILE", default_value = "li2015", help = MACHINE_HELP, value_hint = ValueHint::FilePath, help_heading = CHANNELS)]
+    #[arg(long, value_name = "NAME|FILE", default_value = DEFAULT_MACHINE, help = MACHINE_HELP, value_hint = ValueHint::FilePath, help_heading = CHANNELS)]
     machine: MachineName,
     /// Channel of a DRAM standard instead of the machine's, such as `gddr5` or
     /// `hbm2:HBM2_8Gb:HBM2_2000Mbps`, or of a TOML file

@@ -15,6 +15,7 @@ use super::progress::bar;
 use super::tables as plot;
 use super::tables::{PlotFile, check_plot, parse_plot};
 use crate::cli::files::InputFile;
+use crate::machine::DEFAULT_MACHINE;
 use crate::study::profile::{Options, Profile, Progress};
 use crate::study::traces::NamedTrace;
 use clap::ValueHint;
@@ -37,7 +38,7 @@ pub struct Args {
     /// Print only what the index contains, without reading the records
     #[arg(long, conflicts_with_all = ["plot", "machine", "overrides", "line", "sector", "top"])]
     brief: bool,
-    #[arg(long, value_name = "NAME|FILE", default_value = "li2015", help = MACHINE_HELP, value_hint = ValueHint::FilePath)]
+    #[arg(long, value_name = "NAME|FILE", default_value = DEFAULT_MACHINE, help = MACHINE_HELP, value_hint = ValueHint::FilePath)]
     machine: MachineName,
     #[command(flatten)]
     overrides: Overrides,

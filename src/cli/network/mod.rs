@@ -12,7 +12,7 @@ use super::output::{note, print};
 #[cfg(not(feature = "tables"))]
 use super::tables as plot;
 use super::tables::{PlotFile, check_plot, parse_plot};
-use crate::machine::{Machine, MachineError};
+use crate::machine::{DEFAULT_MACHINE, Machine, MachineError};
 use crate::slots::{List, PolicySlot};
 use crate::standalone::network::{Curve, PATTERNS, Setup, StandaloneError, Window};
 use anyhow::Context;
@@ -76,7 +76,7 @@ struct Traffic {
 #[derive(clap::Args, Debug)]
 #[command(next_help_heading = "Networks")]
 struct Networks {
-    #[arg(long, value_name = "NAME|FILE", default_value = "li2015", help = MACHINE_HELP, value_hint = ValueHint::FilePath)]
+    #[arg(long, value_name = "NAME|FILE", default_value = DEFAULT_MACHINE, help = MACHINE_HELP, value_hint = ValueHint::FilePath)]
     machine: MachineName,
     #[command(flatten)]
     overrides: Overrides,

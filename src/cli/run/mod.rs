@@ -9,6 +9,7 @@ mod timeline;
 use crate::cli::convoy;
 use crate::cli::files::{InputFile, OutputFile, OutputResults};
 use crate::cli::format::{self, Format};
+use crate::cli::idle_dram;
 use crate::cli::interrupt::Interrupt;
 use crate::cli::machines::{MACHINE_HELP, MachineName, RunOverrides, check_standard};
 use crate::cli::output::{note, print};
@@ -17,7 +18,7 @@ use crate::cli::progress::Board;
 use crate::cli::recording::RecordingOptions;
 use crate::cli::run_row;
 use crate::gpu::results::RunResult;
-use crate::machine::Machine;
+use crate::machine::{DEFAULT_MACHINE, Machine};
 use crate::record::command_log::CommandLogWriter;
 use crate::record::{ResultsWriter, RunOutputs, kernel_rows_json, request_convoy, run_row_json};
 use crate::study::cells::{Cell, command};
@@ -35,7 +36,7 @@ pub struct Args {
     /// Trace to replay
     #[arg(value_name = "TRACE", value_hint = ValueHint::FilePath)]
     trace: InputFile,
-    #[arg(long, value_name = "NAME|FILE", default_value = "li2015", help = MACHINE_HELP, value_hint = ValueHint::FilePath)]
+    #[arg(long, value_name = "NAME|FILE", default_value = DEFAULT_MACHINE, help = MACHINE_HELP, value_hint = ValueHint::FilePath)]
     machine: MachineName,
     #[command(flatten)]
     overrides: RunOverrides,
@@ -134,15 +135,17 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
     if args.ncu {
         return print(&ncu::kernels(args.format, &cell.key, &result, &trace.trace));
     }
-    note_kernels(args, &result);
     let row = run_row_json(&cell.key, &result);
+    let is_summary = args.format == Format::Table && args.metrics.is_empty() && !args.all;
+    if is_summary {
+        kernels_together(&result).iter().for_each(|text| note(text));
+        idle_dram::note_of_run(&row);
+    }
     let row = if args.metrics.is_empty() { row } else { run_row::selected(&row, &args.metrics) };
     print(&match args.format {
         Format::Json => format::json(&[row]),
         Format::Csv => format::csv(&[row]),
-        Format::Table if args.metrics.is_empty() && !args.all => {
-            summary::summary(&row, &cell.key.machine)
-        }
+        Format::Table if is_summary => summary::summary(&row, &cell.key.machine),
         Format::Table if args.all => run_row::table(&run_row::abridged(row)),
         Format::Table => run_row::table(&row),
     })
@@ -172,13 +175,12 @@ fn print_kernels(
     })
 }
 
-/// Notes that the ten lines summarize several kernels.
-fn note_kernels(args: &Args, result: &RunResult) {
+/// Describes a summary of several kernels.
+fn kernels_together(result: &RunResult) -> Option<String> {
     let kernels: u32 = result.kernels.iter().map(|kernel| kernel.stands_for).sum();
-    let is_summary = args.format == Format::Table && args.metrics.is_empty() && !args.all;
-    if is_summary && kernels > 1 {
-        note(&format!(
+    (kernels > 1).then(|| {
+        format!(
             "note: these figures cover {kernels} kernels together; --kernels prints a line for each"
-        ));
-    }
+        )
+    })
 }

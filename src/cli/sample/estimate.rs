@@ -13,6 +13,7 @@ use crate::cli::output::{note, print};
 use crate::cli::policies::PolicyOptions;
 use crate::cli::progress::Board;
 use crate::gpu::results::{Discard, RunResult};
+use crate::machine::DEFAULT_MACHINE;
 use crate::record::RunKey;
 use crate::slots::SLOTS;
 use crate::study::cells::{Cell, CellError, command, side_by_side};
@@ -53,7 +54,7 @@ pub struct Args {
     /// Also simulate everything selected, and show the error of the estimates
     #[arg(long)]
     full: bool,
-    #[arg(long, value_name = "NAME|FILE", default_value = "li2015", help = MACHINE_HELP, value_hint = ValueHint::FilePath)]
+    #[arg(long, value_name = "NAME|FILE", default_value = DEFAULT_MACHINE, help = MACHINE_HELP, value_hint = ValueHint::FilePath)]
     machine: MachineName,
     #[command(flatten)]
     overrides: Overrides,

@@ -22,7 +22,7 @@ pub use former::current_key;
 pub use gpgpusim::Conversion;
 pub use listing::preset_listing;
 pub use load::{flatten, load, load_channels, load_with_conversion};
-pub use presets::{preset_names, preset_text};
+pub use presets::{DEFAULT_MACHINE, preset_names, preset_text};
 pub use times::clock_warnings;
 pub use warpmem_cache::{Cache, ReadAllocate, Replacement, WriteAllocate, WritePolicy};
 pub use warpmem_dram::{Dram, Power, QueueOrganisation, Timing};

@@ -10,6 +10,9 @@ use warpmem_params::nearest;
 /// Names and texts of the files in `presets/`.
 const PRESETS: &[(&str, &str)] = &include!(concat!(env!("OUT_DIR"), "/presets.rs"));
 
+/// Preset of commands and plans that name no machine: the chip with the most validation.
+pub const DEFAULT_MACHINE: &str = "v100";
+
 /// Returns the names of all presets.
 pub fn preset_names() -> impl Iterator<Item = &'static str> {
     PRESETS.iter().map(|&(name, _)| name)

@@ -286,12 +286,15 @@ struct Watchdog {
     core: CoreClock,
     now: Ticks,
     next_report: u64,
+    /// Warp instructions of the last report.
+    warp_instructions: u64,
     stall: Stall,
 }
 
 impl Watchdog {
     fn new(machine: &Machine, core: CoreClock) -> Watchdog {
-        Watchdog { core, now: Ticks(0), next_report: REPORT_STEPS, stall: Stall::new(machine) }
+        let (next_report, stall) = (REPORT_STEPS, Stall::new(machine));
+        Watchdog { core, now: Ticks(0), next_report, warp_instructions: 0, stall }
     }
 
     fn next(&mut self, system: &System, progress: &mut dyn Progress) -> Result<Ticks, RunError> {
@@ -316,12 +319,13 @@ impl Watchdog {
             return Err(self.deadlock(system, now));
         }
         let dispatcher = system.dispatcher();
-        let warp_instructions = system.warp_instructions();
+        // The counts of the SMs are taken at the end of the last CTA, before memory drains.
+        self.warp_instructions = self.warp_instructions.max(system.warp_instructions());
         let report = ProgressReport {
             ctas_ended: dispatcher.ctas_ended(),
             ctas: dispatcher.ctas(),
             cycles: self.core.cycle_of(now).number(),
-            warp_instructions,
+            warp_instructions: self.warp_instructions,
         };
         if progress.report(&report) { Ok(()) } else { Err(RunError::Interrupted) }
     }

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
 use warpmem_gpu::results::RequestSample;
+use warpmem_machine::DEFAULT_MACHINE;
 use warpmem_record::Recorded;
 use warpmem_support::files::destination::is_file_name;
 use warpmem_support::files::text;
@@ -83,7 +84,7 @@ impl Default for Plan {
             name: String::new(),
             traces: Vec::new(),
             suites: Vec::new(),
-            machines: vec!["li2015".to_owned()],
+            machines: vec![DEFAULT_MACHINE.to_owned()],
             design: Design::default(),
             samples: None,
             seed: 1,
@@ -269,7 +270,7 @@ mod tests {
     #[test]
     fn without_anything_to_vary_there_is_one_point_unless_there_are_cases() {
         let plan = read("traces = ['a.wmt']").unwrap();
-        assert_eq!(plan.machines, ["li2015"]);
+        assert_eq!(plan.machines, [DEFAULT_MACHINE]);
         assert_eq!(plan.points(&[]).unwrap(), [Vec::<String>::new()]);
         let cases = read("traces = ['a.wmt']\n[[cases]]\nname = 'x'").unwrap();
         assert_eq!(cases.points(&[]).unwrap().len(), 0);
