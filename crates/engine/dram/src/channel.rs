@@ -27,6 +27,7 @@ mod refresh;
 mod round_robin;
 mod rows;
 mod service;
+mod sleep;
 mod spec;
 mod streak;
 mod write_drain;
@@ -68,6 +69,8 @@ use write_drain::WriteDrain;
 pub struct Channel {
     /// A lower bound of the next cycle with work other than commands.
     upkeep: DramCycle,
+    /// The cycle from which the channel sleeps.
+    asleep: Option<DramCycle>,
     spec: Arc<Spec>,
     refresh: Refresh,
     candidates: Candidates,
@@ -141,6 +144,7 @@ impl Channel {
         let queues = 1 + usize::from(spec.split);
         Ok(Channel {
             upkeep: refresh.next(),
+            asleep: None,
             refresh,
             candidates: Candidates::new(),
             service: Service::new(),
@@ -252,6 +256,7 @@ impl Channel {
     pub fn push(&mut self, now: DramCycle, request: DramRequest) {
         debug_assert!(self.accepts(&request), "pushed into a full queue: {request:?}");
         debug_assert!(request.bursts > 0, "a request without bursts: {request:?}");
+        self.use_at(now);
         let (bank, queue) = (request.bank, self.spec.queue_of(request.write));
         let slot = self.queues.push(queue, request, now);
         let pending = self.queues.pending();
@@ -288,6 +293,7 @@ impl Channel {
     /// [`Event::Merged`]. Has no effect once the request is in service or complete. The caller
     /// steps the channel afterwards.
     pub fn merge(&mut self, now: DramCycle, bank: BankId, id: u32, merges: u32, age: u64) {
+        self.use_at(now);
         let named = |(slot, queued): (Slot, &Queued)| (queued.request.id == id).then_some(slot);
         let Some(slot) = self.queues.of(READS).requests(bank).find_map(named) else { return };
         self.notify(Event::Merged { slot, merges, age }, now);
@@ -297,6 +303,7 @@ impl Channel {
     /// Reports that no more requests of this load will arrive, see [`Event::LoadComplete`]. The
     /// caller steps the channel afterwards.
     pub fn load_complete(&mut self, now: DramCycle, load: u32) {
+        self.use_at(now);
         self.notify(Event::LoadComplete { load }, now);
     }
 
@@ -309,6 +316,7 @@ impl Channel {
 
     /// Starts no prefetches from `now` on. The caller steps the channel afterwards.
     pub fn end_prefetching(&mut self, now: DramCycle) {
+        self.use_at(now);
         self.prefetch.end();
         members(self.prefetch.offered()).for_each(|bank| self.decide(bank, now));
     }
@@ -317,9 +325,24 @@ impl Channel {
     ///
     /// `room` is the number of reads that may still complete. A read reserves its share with its
     /// first command, so `room` may shrink only by completions. Returns the next cycle in which a
-    /// command could issue without further arrivals or room; `None` if there is none.
+    /// command could issue without further arrivals or room; `None` if there is none, or refreshes
+    /// of idle banks only.
     pub fn step(&mut self, now: DramCycle, room: u32) -> Option<DramCycle> {
         debug_assert!(room >= self.reads_in_service(), "room below the reads in service");
+        self.use_at(now);
+        self.advance(now, room)
+    }
+
+    /// Brings a sleeping channel up to `now`.
+    #[inline]
+    fn use_at(&mut self, now: DramCycle) {
+        if self.asleep.is_some() {
+            self.wake(now);
+        }
+    }
+
+    /// Steps a channel that is up to `now`.
+    fn advance(&mut self, now: DramCycle, room: u32) -> Option<DramCycle> {
         // Between two steps a scheduler may move its next `tick` forward.
         if self.spec.scheduled[READS] || now >= self.upkeep {
             self.keep_up(now);
@@ -382,9 +405,13 @@ impl Channel {
 
     /// Computes the next cycle with work other than commands.
     fn plan_upkeep(&mut self) {
+        self.upkeep = self.refresh.next().min(self.next_policy_work());
+    }
+
+    /// Returns the next cycle in which a policy has work.
+    fn next_policy_work(&self) -> DramCycle {
         let assignment = self.candidates.next_assignment();
-        let policy = self.pick_expiry.next().min(self.next_tick()).min(assignment);
-        self.upkeep = self.refresh.next().min(policy);
+        self.pick_expiry.next().min(self.next_tick()).min(assignment)
     }
 
     /// Returns the next cycle in which a command could issue or a policy has work.
@@ -393,6 +420,10 @@ impl Channel {
         let command = if refreshes { self.earliest_refresh() } else { self.commands.next_cycle() };
         if self.spec.scheduled[READS] {
             self.plan_upkeep();
+        }
+        if command == DramCycle::NEVER && self.may_sleep() {
+            self.asleep = Some(now);
+            return None;
         }
         let next = command.min(self.upkeep);
         (next < DramCycle::NEVER).then_some(next.max(now + 1))
@@ -437,7 +468,8 @@ impl Channel {
 
     /// Returns the counts up to `now`.
     pub fn counts(&self, now: DramCycle) -> ChannelResult {
-        let [refreshes, bank_refreshes] = self.refresh.issued();
+        let [refreshes, issued] = self.refresh.issued();
+        let bank_refreshes = issued + self.asleep.map_or(0, |_| self.refresh.due_before(now));
         ChannelResult {
             refreshes,
             bank_refreshes,

@@ -29,6 +29,11 @@ struct Earliest([DramCycle; CommandKind::PLANNED.next_power_of_two()]);
 /// power of two, which removes bounds checks.
 const SHARED: usize = (CommandKind::PLANNED * 2 * MAX_BANKS as usize).next_power_of_two();
 
+/// Returns the longest distance that a constraint requires.
+fn longest(constraints: &[Constraint]) -> u64 {
+    constraints.iter().map(|constraint| u64::from(constraint.cycles)).max().unwrap_or(0)
+}
+
 /// Minimum cycles from a command to those of an entry in a table of earliest cycles.
 #[derive(Clone, Copy)]
 struct Rule {
@@ -64,6 +69,8 @@ struct Rules {
     latencies: [u32; 2],
     /// Grid of each kind, cycles: commands begin at its multiples.
     grid: [u64; CommandKind::PLANNED],
+    /// Cycles after which a command delays no other.
+    longest: u64,
 }
 
 /// The group and the pseudo channel of a bank.
@@ -278,6 +285,7 @@ impl TimingState {
             auto_precharge: alike(&table, Rd, Rda) && alike(&table, Wr, Wra),
             latencies: standard.latencies(dram),
             grid,
+            longest: longest(&table) + grid.iter().max().copied().unwrap_or(0),
         };
         TimingState {
             rules: Arc::new(rules),
@@ -285,6 +293,11 @@ impl TimingState {
             shared: Box::new([DramCycle::ZERO; SHARED]),
             last,
         }
+    }
+
+    /// Returns the cycles after which a command delays no other, wherever it falls on the grid.
+    pub fn longest(&self) -> u64 {
+        self.rules.longest
     }
 
     /// Returns whether a column command with auto-precharge is legal wherever one without is.

@@ -14,6 +14,10 @@ impl CommandLog {
         self.commands.get_or_insert_default();
     }
 
+    pub fn is_enabled(&self) -> bool {
+        self.commands.is_some()
+    }
+
     #[inline]
     pub fn record(&mut self, command: Command) {
         if let Some(commands) = &mut self.commands {

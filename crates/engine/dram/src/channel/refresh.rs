@@ -107,6 +107,24 @@ impl Refresh {
         self.first
     }
 
+    /// Returns whether single banks alone are refreshed, and none is due.
+    pub fn awaits_single(&self) -> bool {
+        self.all.cycles == 0 && self.single.cycles > 0 && !self.single.is_due
+    }
+
+    /// Returns how many single-bank refreshes fall due before `now`, if each issues when due.
+    pub fn due_before(&self, now: DramCycle) -> u64 {
+        let next = self.single.next();
+        if next < now { (now.since(next) - 1) / self.single.cycles + 1 } else { 0 }
+    }
+
+    /// Issues a number of single-bank refreshes when due.
+    pub fn skip(&mut self, refreshes: u64) {
+        self.single_issued += refreshes;
+        self.bank = BankId::new((self.bank.index() + refreshes as usize) % self.banks);
+        self.single.next += refreshes * self.single.cycles;
+    }
+
     /// Issues REF to the pseudo channel; returns whether it was the last one.
     pub fn refresh_pseudo_channel(&mut self) -> bool {
         self.all_issued += 1;

@@ -23,6 +23,8 @@ pub(super) struct Spec {
     /// Cycles from RD and from WR to first data.
     pub latencies: [u64; 2],
     pub trp: u64,
+    /// Cycles after which a command delays no other.
+    pub longest_delay: u64,
     pub dual_command_bus: bool,
     pub picks_per_cycle: u32,
     /// Whether column commands may close rows.
@@ -57,6 +59,7 @@ impl Spec {
             },
             latencies: timing.latencies(),
             trp: dram.timing.trp.into(),
+            longest_delay: timing.longest(),
             dual_command_bus: dram.dual_command_bus,
             picks_per_cycle,
             auto_precharge: timing.auto_precharge() && page.precharges_automatically(),
