@@ -51,7 +51,8 @@ impl State {
         let counts = channel.counts(cycle);
         let banks = counts.total();
         let commands = banks.columns() + banks.activations + banks.precharges;
-        let done = commands + counts.refreshes + counts.bank_refreshes;
+        // An idle channel refreshes single banks without steps.
+        let done = commands + counts.refreshes;
         State { moves, done, held: channel.describe() }
     }
 
