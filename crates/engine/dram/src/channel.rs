@@ -69,8 +69,8 @@ use write_drain::WriteDrain;
 pub struct Channel {
     /// A lower bound of the next cycle with work other than commands.
     upkeep: DramCycle,
-    /// The cycle from which the channel sleeps.
-    asleep: Option<DramCycle>,
+    /// Refreshes of idle banks are made up for when the channel is next used.
+    asleep: bool,
     spec: Arc<Spec>,
     refresh: Refresh,
     candidates: Candidates,
@@ -144,7 +144,7 @@ impl Channel {
         let queues = 1 + usize::from(spec.split);
         Ok(Channel {
             upkeep: refresh.next(),
-            asleep: None,
+            asleep: false,
             refresh,
             candidates: Candidates::new(),
             service: Service::new(),
@@ -336,7 +336,7 @@ impl Channel {
     /// Brings a sleeping channel up to `now`.
     #[inline]
     fn use_at(&mut self, now: DramCycle) {
-        if self.asleep.is_some() {
+        if self.asleep {
             self.wake(now);
         }
     }
@@ -421,8 +421,8 @@ impl Channel {
         if self.spec.scheduled[READS] {
             self.plan_upkeep();
         }
-        if command == DramCycle::NEVER && self.may_sleep() {
-            self.asleep = Some(now);
+        if command == DramCycle::NEVER && self.may_sleep(now) {
+            self.asleep = true;
             return None;
         }
         let next = command.min(self.upkeep);
@@ -469,7 +469,7 @@ impl Channel {
     /// Returns the counts up to `now`.
     pub fn counts(&self, now: DramCycle) -> ChannelResult {
         let [refreshes, issued] = self.refresh.issued();
-        let bank_refreshes = issued + self.asleep.map_or(0, |_| self.refresh.due_before(now));
+        let bank_refreshes = issued + if self.asleep { self.refresh.due_before(now) } else { 0 };
         ChannelResult {
             refreshes,
             bank_refreshes,

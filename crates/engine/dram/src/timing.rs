@@ -29,11 +29,6 @@ struct Earliest([DramCycle; CommandKind::PLANNED.next_power_of_two()]);
 /// power of two, which removes bounds checks.
 const SHARED: usize = (CommandKind::PLANNED * 2 * MAX_BANKS as usize).next_power_of_two();
 
-/// Returns the longest distance that a constraint requires.
-fn longest(constraints: &[Constraint]) -> u64 {
-    constraints.iter().map(|constraint| u64::from(constraint.cycles)).max().unwrap_or(0)
-}
-
 /// Minimum cycles from a command to those of an entry in a table of earliest cycles.
 #[derive(Clone, Copy)]
 struct Rule {
@@ -70,7 +65,9 @@ struct Rules {
     /// Grid of each kind, cycles: commands begin at its multiples.
     grid: [u64; CommandKind::PLANNED],
     /// Cycles after which a command delays no other.
-    longest: u64,
+    longest_delay: u64,
+    /// Cycles after which a command, other than REFPB of the same bank, delays no REFPB.
+    refresh_delay: u64,
 }
 
 /// The group and the pseudo channel of a bank.
@@ -274,6 +271,10 @@ impl TimingState {
             |c: &&Constraint| Ring { ends: vec![DramCycle::ZERO; c.window.into()].into(), next: 0 };
         let windowed = table.iter().filter(|c| matters(c, dram) && c.window > 1);
         let last = windowed.map(|c| vec![ring(&c); shape.pseudo_channels]).collect();
+        let delays_refresh = |c: &Constraint| {
+            let is_own = c.from == RefPb && c.scope == Scope::Bank && !c.sibling;
+            c.to == RefPb && !is_own
+        };
         let rules = Rules {
             groups,
             entries: shape.entries(),
@@ -285,7 +286,8 @@ impl TimingState {
             auto_precharge: alike(&table, Rd, Rda) && alike(&table, Wr, Wra),
             latencies: standard.latencies(dram),
             grid,
-            longest: longest(&table) + grid.iter().max().copied().unwrap_or(0),
+            refresh_delay: longest(table.iter().filter(|c| delays_refresh(c))),
+            longest_delay: longest(table.iter()) + grid.iter().max().copied().unwrap_or(0),
         };
         TimingState {
             rules: Arc::new(rules),
@@ -295,9 +297,19 @@ impl TimingState {
         }
     }
 
+    /// Returns the cycles for which commands to a channel delay the refresh of a single bank, except
+    /// the last refresh of the same bank. None if that one may delay it, being more than half a round
+    /// of refreshes long, or if refreshes fall due off the grid.
+    pub fn refresh_delay(&self, dram: &Dram) -> Option<u64> {
+        let t = &dram.timing;
+        let is_ample = 2 * u64::from(t.trfcpb) <= u64::from(t.trefipb) * u64::from(dram.banks);
+        let is_on_grid = u64::from(t.trefipb).is_multiple_of(self.rules.grid[RefPb as usize]);
+        (is_ample && is_on_grid).then_some(self.rules.refresh_delay)
+    }
+
     /// Returns the cycles after which a command delays no other, wherever it falls on the grid.
-    pub fn longest(&self) -> u64 {
-        self.rules.longest
+    pub fn longest_delay(&self) -> u64 {
+        self.rules.longest_delay
     }
 
     /// Returns whether a column command with auto-precharge is legal wherever one without is.
@@ -430,6 +442,11 @@ fn merge(rules: &mut Vec<Rule>, entry: u16, cycles: u32) {
         Some(rule) => rule.cycles = rule.cycles.max(cycles),
         None => rules.push(Rule { entry, cycles }),
     }
+}
+
+/// Returns the longest distance that these constraints require.
+fn longest<'a>(constraints: impl Iterator<Item = &'a Constraint>) -> u64 {
+    constraints.map(|constraint| u64::from(constraint.cycles)).max().unwrap_or(0)
 }
 
 /// Returns whether two commands wait for the same commands and equally long.

@@ -6,13 +6,15 @@ use super::Channel;
 use warpmem_sim::DramCycle;
 
 impl Channel {
-    /// Returns whether nothing but refreshes can happen before the channel is next used. Every
-    /// command is logged when it issues, so a channel with a log does not sleep.
-    pub(super) fn may_sleep(&self) -> bool {
+    /// Returns whether nothing but refreshes can happen after `now` before the channel is next used,
+    /// each when it falls due. Every command is logged when it issues, so a channel with a log does
+    /// not sleep.
+    pub(super) fn may_sleep(&self, now: DramCycle) -> bool {
         self.queues.pending() == 0
             && self.rows.open_banks() == 0
             && self.service.busy() == 0
             && self.refresh.awaits_single()
+            && self.spec.refresh_delay.is_some_and(|delay| now + delay <= self.refresh.next())
             && self.next_policy_work() == DramCycle::NEVER
             && !self.log.is_enabled()
     }
@@ -20,16 +22,16 @@ impl Channel {
     /// Performs the refreshes of a sleeping channel that fall due before `now`.
     #[cold]
     pub(super) fn wake(&mut self, now: DramCycle) {
-        let undisturbed = self.asleep.unwrap_or(now) + self.spec.longest_delay;
-        while self.asleep.take().is_some() && self.refresh.next() < now {
-            if self.refresh.next() >= undisturbed {
-                self.refresh.skip(self.refreshes_without_effect(now));
-            }
-            let mut next = Some(self.refresh.next());
-            while let Some(cycle) = next.filter(|&cycle| cycle < now) {
-                next = self.advance(cycle, u32::MAX);
-            }
+        self.asleep = false;
+        let mut cycle = self.refresh.next();
+        if cycle < now {
+            self.refresh.skip(self.refreshes_without_effect(now));
+            cycle = self.refresh.next();
         }
+        while cycle < now {
+            cycle = self.advance(cycle, u32::MAX).unwrap_or(self.refresh.next());
+        }
+        self.asleep = false;
     }
 
     /// Returns how many of the next refreshes delay no command from `now` on. The last one before
@@ -51,15 +53,22 @@ mod tests {
         Dram { timing, ..gddr5() }
     }
 
+    /// HBM3 with pseudo channels, two command buses and commands on a grid, refreshed more often.
+    fn hbm3() -> Dram {
+        let dram = preset("h100");
+        Dram { timing: Timing { trefipb: 50, ..dram.timing }, ..dram }
+    }
+
     /// Runs a channel in every cycle, or in those that it requests and in which requests arrive,
     /// up to cycle `end`. Returns its completions, its counts and the number of steps.
     fn run(
+        dram: &Dram,
         policy: &str,
         requests: &[(u64, DramRequest)],
         end: u64,
         in_every_cycle: bool,
     ) -> (Vec<Completion>, ChannelResult, u64) {
-        let channels = Channel::family(&context(&refreshed_by_bank()), policy);
+        let channels = Channel::family(&context(dram), policy);
         let mut channel = channels.unwrap().remove(0);
         let (mut completions, mut waiting) = (Vec::new(), requests.iter().peekable());
         let (mut cycle, mut steps) = (0, 0);
@@ -80,7 +89,7 @@ mod tests {
     #[test]
     fn an_idle_channel_requests_no_step() {
         let requests = [(5, read(0, 3, 7)), (50_000, read(1, 3, 7))];
-        let (_, counts, steps) = run("fr-fcfs", &requests, 100_000, false);
+        let (_, counts, steps) = run(&refreshed_by_bank(), "fr-fcfs", &requests, 100_000, false);
         assert_eq!(counts.bank_refreshes, 99_999 / 110);
         assert!(steps < 200, "{steps} steps");
     }
@@ -91,6 +100,7 @@ mod tests {
             gaps in prop::collection::vec((prop_oneof![0u64..40, 0u64..6000], 0u16..16, 0u32..3, any::<bool>()), 1..40),
             policy in prop::sample::select(vec!["fr-fcfs", "fcfs", "fr-fcfs(page=closed)", "mshr-s+a", "tcm(quantum=300,shuffle_interval=40)"]),
             rest in 0u64..6000,
+            dram in prop::sample::select(vec![refreshed_by_bank(), hbm3()]),
         ) {
             let mut arrival = 0;
             let requests: Vec<(u64, DramRequest)> = (0..).zip(&gaps).map(|(id, &(gap, bank, row, is_write))| {
@@ -98,8 +108,8 @@ mod tests {
                 (arrival, DramRequest { write: is_write, ..read(id, bank, row) })
             }).collect();
             let end = arrival + rest + 1;
-            let (slept, slept_counts, _) = run(policy, &requests, end, false);
-            let (stepped, counts, _) = run(policy, &requests, end, true);
+            let (slept, slept_counts, _) = run(&dram, policy, &requests, end, false);
+            let (stepped, counts, _) = run(&dram, policy, &requests, end, true);
             prop_assert_eq!(slept, stepped);
             prop_assert_eq!(slept_counts, counts);
         }

@@ -25,6 +25,9 @@ pub(super) struct Spec {
     pub trp: u64,
     /// Cycles after which a command delays no other.
     pub longest_delay: u64,
+    /// Cycles after the last command of the channel from which the refreshes of single banks issue
+    /// when due; none if one may wait for the last of its own bank, or for the grid of commands.
+    pub refresh_delay: Option<u64>,
     pub dual_command_bus: bool,
     pub picks_per_cycle: u32,
     /// Whether column commands may close rows.
@@ -59,7 +62,8 @@ impl Spec {
             },
             latencies: timing.latencies(),
             trp: dram.timing.trp.into(),
-            longest_delay: timing.longest(),
+            longest_delay: timing.longest_delay(),
+            refresh_delay: timing.refresh_delay(dram),
             dual_command_bus: dram.dual_command_bus,
             picks_per_cycle,
             auto_precharge: timing.auto_precharge() && page.precharges_automatically(),
