@@ -250,9 +250,13 @@ fn ctas_of_a_cluster_count_towards_the_rate_one_by_one() {
 
 #[test]
 fn clusters_spread_over_the_sms_however_slowly_they_start() {
-    let mut rig = clusters(2, 4, &["cluster.gpcs=1", "sm.cta_dispatch_permille=1000"]);
-    let sms: Vec<usize> = (0..4).flat_map(|cycle| rig.step(cycle)).map(|(sm, ..)| sm).collect();
-    assert_eq!(sms, [0, 1, 2, 3], "the second cluster would fit beside the second CTA");
+    for scheduler in ["round-robin", "lazy-cta", "dyncta", "block-clustered(ctas=1)"] {
+        let scheduler = format!("policy.cta_scheduler={scheduler}");
+        let keys = ["cluster.gpcs=1", "sm.cta_dispatch_permille=1000", &scheduler];
+        let mut rig = clusters(2, 4, &keys);
+        let sms: Vec<usize> = (0..4).flat_map(|cycle| rig.step(cycle)).map(|(sm, ..)| sm).collect();
+        assert_eq!(sms, [0, 1, 2, 3], "{scheduler}: the second would fit beside the first");
+    }
 }
 
 /// Returns, for two kernels of 20 cycles, the cycles in which their CTAs are dispatched, and their

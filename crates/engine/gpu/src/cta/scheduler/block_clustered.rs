@@ -60,7 +60,7 @@ impl BlockClustered {
     fn begin_block(&mut self, view: &DispatchView) -> Option<SmId> {
         let size = self.ctas.min(view.per_sm).min(view.ctas - view.cta);
         let holds = |sm| view.may_start(sm) && view.has_room_for(sm, size);
-        let sm = self.pointer.take(view.sms(), holds)?;
+        let sm = self.pointer.pick(view, holds)?;
         if size > 1 {
             self.begun.push(Block { kernel: view.kernel, sm, left: size - 1 });
         }

@@ -106,7 +106,7 @@ struct Dyncta {
 impl CtaScheduler for Dyncta {
     fn pick(&mut self, view: &DispatchView) -> Option<SmId> {
         let wants = |sm: SmId| view.resident(sm) < self.sms[sm.index()].limit;
-        self.pointer.take(view.sms(), |sm| view.may_start(sm) && wants(sm))
+        self.pointer.pick(view, |sm| view.may_start(sm) && wants(sm))
     }
 
     fn kernel_started(&mut self, kernel: &KernelStart) {

@@ -90,7 +90,7 @@ impl CtaScheduler for LazyCta {
             let share = &shares[sm.index()];
             share.limit().is_none_or(|limit| share.resident < limit)
         };
-        self.pointer.take(view.sms(), |sm| view.may_start(sm) && wants(sm))
+        self.pointer.pick(view, |sm| view.may_start(sm) && wants(sm))
     }
 
     fn cta_started(&mut self, kernel: u32, sm: SmId) {

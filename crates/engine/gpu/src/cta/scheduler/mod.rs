@@ -129,6 +129,17 @@ struct RoundRobinPointer {
 }
 
 impl RoundRobinPointer {
+    /// Picks the next SM for which `may` holds, and advances past it. For a cluster it is the next
+    /// of those with the fewest CTAs, because the pointer stays before the SMs of the other CTAs.
+    fn pick(&mut self, view: &DispatchView, may: impl Fn(SmId) -> bool) -> Option<SmId> {
+        if view.cluster == 1 {
+            return self.take(view.sms(), may);
+        }
+        let sms = (0..view.sms()).map(SmId::new).filter(|&sm| may(sm));
+        let least = sms.map(|sm| view.resident(sm)).min()?;
+        self.take(view.sms(), |sm| view.resident(sm) == least && may(sm))
+    }
+
     /// Returns the next of `sms` SMs for which `may` holds, and advances past it.
     fn take(&mut self, sms: usize, may: impl Fn(SmId) -> bool) -> Option<SmId> {
         let mut order = (0..sms).map(|offset| SmId::new((self.next + offset) % sms));

@@ -22,12 +22,6 @@ struct RoundRobin {
 
 impl CtaScheduler for RoundRobin {
     fn pick(&mut self, view: &DispatchView) -> Option<SmId> {
-        if view.cluster == 1 {
-            return self.pointer.take(view.sms(), |sm| view.may_start(sm));
-        }
-        // A cluster starts on an SM with few CTAs, since the others of the last cluster were not picked.
-        let sms = (0..view.sms()).map(SmId::new).filter(|&sm| view.may_start(sm));
-        let least = sms.map(|sm| view.resident(sm)).min()?;
-        self.pointer.take(view.sms(), |sm| view.resident(sm) == least && view.may_start(sm))
+        self.pointer.pick(view, |sm| view.may_start(sm))
     }
 }
