@@ -18,6 +18,7 @@ use warpmem::gpu::sm::scheduler::WARP_SCHEDULERS;
 use warpmem::machine::{Machine, Policies, load, preset_names};
 use warpmem::network::TOPOLOGIES;
 use warpmem::network::arbiter::ARBITERS;
+use warpmem::translation::scheduler::WALK_SCHEDULERS;
 use warpmem_trace::Trace;
 
 /// Maximum cost of a policy relative to the default of its slot.
@@ -51,6 +52,7 @@ fn slots() -> [PolicySlot; 8] {
         slot!(TOPOLOGIES, topology),
         slot!(ARBITERS, arbiter),
         slot!(PREFETCHERS, prefetcher),
+        slot!(WALK_SCHEDULERS, walk_scheduler),
         slot!(IDEALS, ideal),
     ]
 }

@@ -37,4 +37,5 @@ pub use warpmem_standalone as standalone;
 pub use warpmem_study as study;
 pub use warpmem_support::files;
 pub use warpmem_trace as trace;
+pub use warpmem_translation as translation;
 pub use warpmem_workload as workload;

@@ -112,3 +112,14 @@ pub mod allocator {
     /// The entry of an allocator.
     pub type Entry = warpmem_params::Entry<dyn Allocator, AllocatorContext>;
 }
+
+/// Walk schedulers: which pending page walk a free walker takes.
+pub mod walk {
+    pub use warpmem_sim::{NetworkCycle, SmId, Ticks};
+    pub use warpmem_translation::scheduler::{
+        InstructionId, PendingWalk, WalkScheduler, WalkView,
+    };
+
+    /// The entry of a walk scheduler.
+    pub type Entry = warpmem_params::Entry<dyn WalkScheduler, ()>;
+}

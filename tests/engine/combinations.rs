@@ -16,6 +16,7 @@ use warpmem::gpu::sm::scheduler::WARP_SCHEDULERS;
 use warpmem::machine::Machine;
 use warpmem::network::TOPOLOGIES;
 use warpmem::network::arbiter::ARBITERS;
+use warpmem::translation::scheduler::WALK_SCHEDULERS;
 use warpmem_testing::is_sampled;
 use warpmem_trace::{Barrier, OpClass, Trace};
 
@@ -121,6 +122,7 @@ fn slots() -> Vec<(&'static str, Vec<&'static str>)> {
         TOPOLOGIES,
         ARBITERS,
         PREFETCHERS,
+        WALK_SCHEDULERS,
         IDEALS,
     ]
 }

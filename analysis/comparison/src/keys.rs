@@ -1,7 +1,7 @@
 //! The columns that distinguish runs: machine, trace, overrides and policies.
 
 /// Columns that name the policy of each slot of the machine.
-pub const SLOTS: [&str; 8] = [
+pub const SLOTS: [&str; 9] = [
     "dram_scheduler",
     "warp_scheduler",
     "cta_scheduler",
@@ -9,6 +9,7 @@ pub const SLOTS: [&str; 8] = [
     "topology",
     "arbiter",
     "prefetcher",
+    "walk_scheduler",
     "ideal",
 ];
 

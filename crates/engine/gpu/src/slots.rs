@@ -21,6 +21,7 @@ use warpmem_machine::{Policies, current_key};
 use warpmem_network::TOPOLOGIES;
 use warpmem_network::arbiter::ARBITERS;
 use warpmem_params::PolicyInfo;
+use warpmem_translation::scheduler::WALK_SCHEDULERS;
 
 /// A policy slot: one decision of the machine, made by a policy.
 pub struct PolicySlot {
@@ -47,7 +48,7 @@ macro_rules! slot {
 }
 
 /// Every slot, in the order of the tables' columns.
-pub static SLOTS: [PolicySlot; 8] = [
+pub static SLOTS: [PolicySlot; 9] = [
     slot!(SCHEDULERS, dram_scheduler, "DRAM scheduler", "which request a DRAM bank serves next"),
     slot!(WARP_SCHEDULERS, warp_scheduler, "warp scheduler", "which ready warp issues next"),
     slot!(CTA_SCHEDULERS, cta_scheduler, "CTA scheduler", "which SM takes the next CTA"),
@@ -55,6 +56,7 @@ pub static SLOTS: [PolicySlot; 8] = [
     slot!(TOPOLOGIES, topology, "topology", "how the networks connect SMs and L2 slices"),
     slot!(ARBITERS, arbiter, "arbiter", "which input a network's output serves next"),
     slot!(PREFETCHERS, prefetcher, "prefetcher", "what a DRAM channel prefetches for the L2"),
+    slot!(WALK_SCHEDULERS, walk_scheduler, "walk scheduler", "which page walk starts next"),
     slot!(IDEALS, ideal, "ideal mode", "which component of the machine is perfect"),
 ];
 
@@ -103,6 +105,7 @@ mod tests {
             TOPOLOGIES.slot,
             ARBITERS.slot,
             PREFETCHERS.slot,
+            WALK_SCHEDULERS.slot,
             IDEALS.slot,
         ];
         assert_eq!(names, registries);

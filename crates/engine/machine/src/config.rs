@@ -9,6 +9,7 @@ use warpmem_energy::Energy;
 use warpmem_network::Network;
 use warpmem_params::limits::{CYCLES, ENTRIES};
 use warpmem_params::{choice, section, serde_choice};
+use warpmem_translation::Vm;
 
 /// Highest frequency, MHz.
 const MEGAHERTZ: u64 = 100_000;
@@ -35,6 +36,8 @@ section! {
         l2: L2;
         /// DRAM channels.
         dram: Dram;
+        /// Address translation.
+        vm: Vm;
         /// Energies of the whole GPU.
         energy: Energy;
         /// The policy of every slot.
@@ -507,6 +510,8 @@ section! {
         arbiter: String = "round-robin", in "policy";
         /// Memory-side prefetcher.
         prefetcher: String = "none", in "policy";
+        /// Order of the pending page walks.
+        walk_scheduler: String = "fcfs", in "policy";
         /// Limit study: the part of the machine that is ideal.
         ideal: String = "none", in "policy";
     }

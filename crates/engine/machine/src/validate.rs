@@ -30,6 +30,7 @@ impl Machine {
         check_l2_write(&self.l2.cache)?;
         check_send_and_fetch(&self.l1.cache, &self.l2.cache)?;
         check_unified(&self.l1, &self.sm)?;
+        self.vm.check()?;
         self.dram.check()?;
         check_bursts(&self.dram, &self.l2.cache)?;
         self.dram.address_map(self.l2.slices_per_channel)?;

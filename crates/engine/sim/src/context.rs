@@ -15,6 +15,21 @@ impl Context<'_> {
         self.regions[id.region()].requests.get(id)
     }
 
+    /// Returns when a request was created.
+    pub fn created(&self, id: RequestId) -> Ticks {
+        self.regions[id.region()].requests.stamps(id).created
+    }
+
+    /// Adds a request of a unit that belongs to no region.
+    pub fn add(&mut self, request: Request, created: Ticks) -> RequestId {
+        self.regions[0].requests.add(request, created)
+    }
+
+    /// Frees the row of a request.
+    pub fn remove(&mut self, id: RequestId) {
+        self.regions[id.region()].requests.remove(id);
+    }
+
     /// [`Fabric::take_arrivals`](crate::Fabric::take_arrivals), of all regions.
     #[inline]
     pub fn take_arrivals(&mut self, network: usize) -> PortSet {

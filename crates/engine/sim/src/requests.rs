@@ -103,6 +103,10 @@ pub enum RequestKind {
     Invalidate,
     /// From an SM to the shared memory of another SM: see [`Message`](crate::Message).
     Message,
+    /// From an SM to the translation unit: the page at this virtual address.
+    Translation,
+    /// Load of a page walk.
+    Walk,
 }
 
 /// Properties of a request, without its times.

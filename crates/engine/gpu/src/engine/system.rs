@@ -24,6 +24,7 @@ use warpmem_sim::{
     domain, free_left,
 };
 use warpmem_trace::TraceError;
+use warpmem_translation::Mmu;
 
 /// Core cycle of the first step of the machine, after that of the dispatcher.
 pub(super) const FIRST_CYCLE: CoreCycle = CoreCycle::new(1);
@@ -39,6 +40,7 @@ pub(super) struct System {
     peer_links: Vec<PeerLinks>,
     /// Links between the SMs of GPCs: requests, replies.
     sm_links: Vec<SmLinks>,
+    mmu: Option<Mmu>,
     mshrs: SharedMshrs,
     dispatcher: Dispatcher,
     launches: VecDeque<Launch>,
@@ -59,8 +61,8 @@ pub(super) struct System {
 }
 
 /// Largest number of networks and links: two networks, two sets of links between peer slices, two
-/// between SMs.
-const MAX_NETWORKS: usize = 6;
+/// between SMs, and the translation unit.
+const MAX_NETWORKS: usize = 7;
 
 /// A step of the network domain.
 struct NetworkStep<'a> {
@@ -198,7 +200,7 @@ impl System {
     }
 
     fn step_networks(&mut self, now: Ticks) {
-        let System { regions, networks, peer_links, sm_links, parts, .. } = self;
+        let System { regions, networks, peer_links, sm_links, mmu, parts, .. } = self;
         let due = |region: &Region| region.fabric.due_cycle(Domain::Network, now);
         let Some(cycle) = regions.iter().find_map(due) else { return };
         let mut awake = [false; MAX_NETWORKS];
@@ -220,6 +222,7 @@ impl System {
         network_step.step(networks, |network, cycle, ctx| network.step(cycle, ctx));
         network_step.step(peer_links, PeerLinks::step);
         network_step.step(sm_links, SmLinks::step);
+        network_step.step(mmu.as_mut_slice(), Mmu::step);
         self.steps += network_step.steps;
     }
 
@@ -297,9 +300,10 @@ impl System {
         }
     }
 
-    /// Returns the number of networks and links.
+    /// Returns the number of networks, links and translation units.
     fn network_units(&self) -> usize {
-        self.networks.len() + self.peer_links.len() + self.sm_links.len()
+        let links = self.peer_links.len() + self.sm_links.len();
+        self.networks.len() + links + self.mmu.as_slice().len()
     }
 
     /// Releases clusters whose CTAs have all arrived at the barrier.
@@ -488,7 +492,8 @@ impl System {
             self.controllers().filter(|c| !c.channel().is_empty()).map(MemoryController::describe);
         let ports = self.regions.iter().flat_map(|region| region.fabric.occupied());
         let networks = self.networks.iter().flat_map(|network| network.describe());
-        sms.chain(networks).chain(slices).chain(channels).chain(ports).collect()
+        let mmu = self.mmu.iter().filter(|mmu| !mmu.is_idle()).map(Mmu::describe);
+        sms.chain(networks).chain(mmu).chain(slices).chain(channels).chain(ports).collect()
     }
 
     /// Describes the state of the machine for an error message.

@@ -40,8 +40,9 @@ impl Weights {
         let RunResult { core_cycles, sms, slices, mshr_cycles, .. } = self.weighed;
         result.core_cycles = core_cycles;
         (result.sms, result.slices, result.mshr_cycles) = (sms, slices, mshr_cycles);
-        let RunResult { channels, networks, latency, loads, .. } = self.weighed;
+        let RunResult { channels, networks, translation, latency, loads, .. } = self.weighed;
         (result.channels, result.networks) = (channels, networks);
+        result.translation = translation;
         (result.latency, result.loads) = (latency, loads);
         for kernel in &result.kernels {
             if let Some(progress) = result.progress.get_mut(kernel.launch as usize) {
@@ -60,6 +61,7 @@ impl Weights {
         weighed.mshr_cycles.weigh(&before.mshr_cycles, &counts.mshr_cycles, times);
         weighed.channels.weigh(&before.channels, &counts.channels, times);
         weighed.networks.weigh(&before.networks, &counts.networks, times);
+        weighed.translation.weigh(&before.translation, &counts.translation, times);
         weighed.latency.weigh(&before.latency, &counts.latency, times);
         weighed.loads.weigh(&before.loads, &counts.loads, times);
     }

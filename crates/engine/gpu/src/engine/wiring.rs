@@ -17,6 +17,8 @@ use warpmem_network::{
 use warpmem_params::{Chosen, PolicyError};
 use warpmem_sim::{ChannelId, Clock, Domain, Fabric, Needs, PortId, Region, SliceId, SmId, UnitId};
 use warpmem_trace::MAX_CLUSTER;
+use warpmem_translation::scheduler::WalkScheduler;
+use warpmem_translation::{Mmu, SmPorts};
 
 /// Numbers of the two networks in their domain.
 const REQUEST_NETWORK: usize = 0;
@@ -31,10 +33,15 @@ fn sm_link_units(machine: &Machine) -> [usize; 2] {
     [first, first + 1]
 }
 
-/// Returns the number of networks and links.
-fn network_units(machine: &Machine) -> usize {
+/// Returns the number of the translation unit, which follows.
+fn translation_unit(machine: &Machine) -> usize {
     let [first, last] = sm_link_units(machine);
     if machine.gpcs().is_some() { last + 1 } else { first }
+}
+
+/// Returns the number of networks, links and translation units.
+fn network_units(machine: &Machine) -> usize {
+    translation_unit(machine) + usize::from(machine.vm.enabled)
 }
 
 /// All ports of a machine. Nothing else creates ports.
@@ -48,6 +55,8 @@ pub(super) struct Wiring {
     peer_ports: Vec<DuplexPorts>,
     /// By SM, where the machine has clusters.
     message_ports: Vec<DuplexPorts>,
+    /// By SM, on a machine with address translation.
+    translation_ports: Vec<SmPorts>,
 }
 
 impl Wiring {
@@ -67,6 +76,7 @@ impl Wiring {
             slice_ports: Vec::new(),
             peer_ports: Vec::new(),
             message_ports: Vec::new(),
+            translation_ports: Vec::new(),
         };
         wiring.add_sm_ports(machine, sms, node_entries);
         wiring.add_slice_ports(machine, slices, needs);
@@ -75,6 +85,10 @@ impl Wiring {
         }
         if machine.gpcs().is_some() {
             wiring.add_message_ports(machine, sms);
+        }
+        if machine.vm.enabled {
+            wiring.add_translation_ports(machine, sms);
+            wiring.add_walk_ports(machine);
         }
         wiring
     }
@@ -120,6 +134,7 @@ impl Wiring {
                 replies: add.add_port("slice-to-network", id.index(), replies, slice, back),
                 misses: add.add_port("slice-to-dram", id.index(), misses as usize, slice, channel),
                 fills: add.add_port("dram-to-slice", id.index(), fills as usize, channel, slice),
+                walks: None,
             });
         }
     }
@@ -180,6 +195,36 @@ impl Wiring {
         }
     }
 
+    fn add_translation_ports(&mut self, machine: &Machine, sms: usize) {
+        let unit = network_unit(translation_unit(machine));
+        let room = machine.vm.l1.misses as usize;
+        for id in SmId::all(sms) {
+            let sm = UnitId { domain: Domain::Core, index: id.0.into() };
+            let add = &mut self.regions[self.split.region_of_sm(id.index())].fabric;
+            self.translation_ports.push(SmPorts {
+                requests: add.add_port("sm-to-translation", id.index(), room, sm, unit),
+                replies: add.add_port("translation-to-sm", id.index(), room, unit, sm),
+            });
+        }
+    }
+
+    fn add_walk_ports(&mut self, machine: &Machine) {
+        if !machine.vm.walk.memory {
+            return;
+        }
+        let unit = network_unit(translation_unit(machine));
+        let room = machine.vm.walk.walkers as usize;
+        for (index, ports) in self.slice_ports.iter_mut().enumerate() {
+            let slice = UnitId { domain: Domain::L2, index: index as u32 };
+            let channel = index / machine.l2.slices_per_channel as usize;
+            let add = &mut self.regions[self.split.region_of_channel(channel)].fabric;
+            ports.walks = Some(warpmem_translation::SlicePorts {
+                requests: add.add_port("walkers-to-slice", index, room, unit, slice),
+                replies: add.add_port("slice-to-walkers", index, room, slice, unit),
+            });
+        }
+    }
+
     /// Returns the fabric of the first region; all regions have the same clocks.
     fn clocks(&self) -> &Fabric {
         &self.regions[0].fabric
@@ -198,6 +243,10 @@ impl Wiring {
             let sm = Sm::new(machine, id, clock, out, back, policy);
             let sm = match self.message_ports.get(id.index()) {
                 Some(&ports) => sm.with_messages(machine, ports),
+                None => sm,
+            };
+            let sm = match self.translation_ports.get(id.index()) {
+                Some(&ports) => sm.with_translation(machine, ports),
                 None => sm,
             };
             Ok(if ideal == Ideal::PerfectL1 { sm.with_perfect_l1() } else { sm })
@@ -313,6 +362,23 @@ impl Wiring {
             links(Direction::Request, requests, |p| (p.requests_out, p.requests_in)),
             links(Direction::Reply, replies, |p| (p.replies_out, p.replies_in)),
         ]
+    }
+}
+
+impl Wiring {
+    /// Builds the translation unit, if the machine has one.
+    pub fn mmu(
+        &self,
+        machine: &Machine,
+        scheduler: &Chosen<dyn WalkScheduler, ()>,
+    ) -> Result<Option<Mmu>, PolicyError> {
+        if !machine.vm.enabled {
+            return Ok(None);
+        }
+        let slices = self.slice_ports.iter().filter_map(|ports| ports.walks).collect();
+        let clock = self.clocks().clock_of();
+        let (unit, sms) = (translation_unit(machine), self.translation_ports.clone());
+        Ok(Some(Mmu::new(&machine.vm, unit, clock, scheduler.build(&())?, sms, slices)))
     }
 }
 

@@ -66,13 +66,14 @@ impl Slice {
             self.pass_down(id, request, cycle, now, ctx);
             return Ok(());
         }
-        let is_read = matches!(request.kind, RequestKind::Read | RequestKind::Fetch);
+        let is_read =
+            matches!(request.kind, RequestKind::Read | RequestKind::Fetch | RequestKind::Walk);
         if !is_read && self.is_remote(request.place) {
             self.forward_to_peer(id, request, now, ctx);
             return Ok(());
         }
         match request.kind {
-            RequestKind::Read | RequestKind::Fetch | RequestKind::Prefetch => {
+            RequestKind::Read | RequestKind::Fetch | RequestKind::Prefetch | RequestKind::Walk => {
                 self.read(id, request, room, now, ctx)
             }
             RequestKind::Atomic => {
@@ -84,7 +85,9 @@ impl Slice {
             RequestKind::Invalidate => {
                 unreachable!("invalidations arrive as replies of the peer slice")
             }
-            RequestKind::Message => unreachable!("messages travel between SMs"),
+            RequestKind::Message | RequestKind::Translation => {
+                unreachable!("such requests never enter a slice")
+            }
         }
     }
 

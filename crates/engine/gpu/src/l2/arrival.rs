@@ -2,6 +2,7 @@
 
 use super::delay::DelayLine;
 use super::queue::{L2Queue, QueueAccount};
+use super::slice::SlicePorts;
 use super::warp_types;
 use crate::context::Context;
 use crate::results::{QueueLength, QueueResult};
@@ -15,6 +16,8 @@ use warpmem_sim::{CoreClock, L2Cycle, PortId, Request, RequestId, Ticks};
 #[repr(C)]
 pub(super) struct Arrivals {
     port: PortId,
+    /// From the page walkers.
+    walks: Option<PortId>,
     delayed: DelayLine,
     gate: Gate,
     /// Requests enter the queue at the end of the cycle in which their delay ends, after the tags
@@ -44,10 +47,10 @@ enum Gate {
 }
 
 impl Arrivals {
-    /// `port`: from the request network. `core`: clock of the delay.
+    /// `core`: clock of the delay.
     pub fn new(
         machine: &Machine,
-        port: PortId,
+        ports: &SlicePorts,
         core: CoreClock,
         queue: Box<dyn L2Queue>,
     ) -> Arrivals {
@@ -56,7 +59,8 @@ impl Arrivals {
         // The delay line holds the arrivals during the delay.
         let in_delay = delay_ticks.div_ceil(arrival_period(machine)) as u32;
         Arrivals {
-            port,
+            port: ports.requests,
+            walks: ports.walks.map(|walks| walks.requests),
             delayed: DelayLine::new(),
             gate: match config.queue_reserve {
                 0 => Gate::Held(queue.capacity().saturating_add(in_delay)),
@@ -79,13 +83,17 @@ impl Arrivals {
         }
     }
 
-    /// Accepts requests from the network, and moves those whose delay is over into the queue,
+    /// Accepts requests, loads of page walks first, and moves those whose delay is over into the queue,
     /// unless they enter last.
     pub fn arrive(&mut self, cycle: L2Cycle, now: Ticks, ctx: &mut Context) {
-        for _ in 0..self.per_cycle {
-            if !self.take_request(now, ctx) {
-                break;
+        let mut left = self.per_cycle;
+        if let Some(walks) = self.walks {
+            while left > 0 && self.take_request(walks, now, ctx) {
+                left -= 1;
             }
+        }
+        while left > 0 && self.take_request(self.port, now, ctx) {
+            left -= 1;
         }
         if !self.queue_last {
             self.enqueue(cycle, now, ctx);
@@ -128,13 +136,13 @@ impl Arrivals {
         }
     }
 
-    /// Accepts a request from the network. Returns whether there was one, and room for it.
-    fn take_request(&mut self, now: Ticks, ctx: &mut Context) -> bool {
+    /// Accepts a request from a port. Returns whether there was one, and room for it.
+    fn take_request(&mut self, port: PortId, now: Ticks, ctx: &mut Context) -> bool {
         if !self.has_room() {
             return false;
         }
-        let Some(request) = ctx.fabric.ready(self.port, now) else { return false };
-        ctx.fabric.pop(self.port, now);
+        let Some(request) = ctx.fabric.ready(port, now) else { return false };
+        ctx.fabric.pop(port, now);
         let due = Ticks(now.0 + self.delay_ticks);
         // Written now, while the request's row is in the host's caches after the step of the
         // network.
@@ -190,6 +198,9 @@ impl Arrivals {
         let mut next = Ticks::NEVER;
         if self.has_room() {
             next = ctx.fabric.head_ready(self.port);
+            if let Some(walks) = self.walks {
+                next = next.min(ctx.fabric.head_ready(walks));
+            }
         }
         // A refused request waits until another is served.
         let accepts = |id| !self.refused && self.queue.accepts(ctx.requests.get(id));

@@ -27,13 +27,16 @@ impl Slice {
             }
             RequestKind::Read
             | RequestKind::Fetch
+            | RequestKind::Walk
             | RequestKind::Prefetch
             | RequestKind::Invalidate
             | RequestKind::Atomic => {
                 ctx.requests.get_mut(id).offchip = true;
                 self.to_dram.send(id, now, ctx);
             }
-            RequestKind::Message => unreachable!("messages travel between SMs"),
+            RequestKind::Message | RequestKind::Translation => {
+                unreachable!("such requests never enter a slice")
+            }
         }
         if request.kind == RequestKind::Atomic {
             self.hold_for_atomic(request, cycle);

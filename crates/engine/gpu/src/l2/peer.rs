@@ -117,7 +117,9 @@ impl Slice {
                     self.peer.as_mut().expect("it has replied").reply_blocked = waits;
                 }
             }
-            RequestKind::Message => unreachable!("messages travel between SMs"),
+            RequestKind::Message | RequestKind::Translation | RequestKind::Walk => {
+                unreachable!("slices do not reply to such requests of their peers")
+            }
             RequestKind::Invalidate => {
                 ctx.fabric.pop(port, now);
                 self.drop_copies(request.address, request.sectors);
@@ -291,7 +293,9 @@ impl Slice {
                 if peer.reply_blocked && !sent && free <= now { Ticks::NEVER } else { free }
             }
             RequestKind::Invalidate => ready,
-            RequestKind::Message => unreachable!("messages travel between SMs"),
+            RequestKind::Message | RequestKind::Translation | RequestKind::Walk => {
+                unreachable!("slices do not reply to such requests of their peers")
+            }
             RequestKind::Write | RequestKind::Writeback | RequestKind::Atomic => {
                 if self.replies.has_port_room(ctx) { ready } else { Ticks::NEVER }
             }

@@ -3,8 +3,9 @@
 
 use super::answers::Answers;
 use super::delay::DelayLine;
+use super::slice::SlicePorts;
 use crate::context::Context;
-use warpmem_machine::{L2, ReplyOrder};
+use warpmem_machine::{Machine, ReplyOrder};
 use warpmem_sim::{
     L2Clock, PeerSlices, PortId, RequestId, RequestKind, RequestTable, SliceId, Ticks,
 };
@@ -16,9 +17,17 @@ struct ToPeer {
     port: PortId,
 }
 
+/// The port for replies to page walkers.
+struct ToWalkers {
+    port: PortId,
+    /// Latency of the link, ticks.
+    link_ticks: u64,
+}
+
 pub(super) struct Replies {
     port: PortId,
     to_peer: Option<ToPeer>,
+    to_walkers: Option<ToWalkers>,
     /// L2 cycles from the tags to the reply port.
     latency: u32,
     /// Ticks from a fill until its first reply enters the reply queue.
@@ -37,12 +46,16 @@ pub(super) struct Replies {
 }
 
 impl Replies {
-    /// `port`: to the reply network.
-    pub fn new(config: &L2, port: PortId, clock: L2Clock) -> Replies {
+    pub fn new(machine: &Machine, ports: &SlicePorts, clock: L2Clock) -> Replies {
+        let config = &machine.l2;
+        let link_ticks = u64::from(machine.vm.walk.link_latency) * machine.clocks.periods().network;
+        let to_walkers =
+            |walks: warpmem_translation::SlicePorts| ToWalkers { port: walks.replies, link_ticks };
         let fill = if config.enabled { config.fill_latency } else { 0 };
         Replies {
-            port,
+            port: ports.replies,
             to_peer: None,
+            to_walkers: ports.walks.map(to_walkers),
             latency: if config.enabled { config.latency } else { 0 },
             fill_ticks: u64::from(fill) * clock.period(),
             queue_ticks: u64::from(config.reply_latency) * clock.period(),
@@ -62,11 +75,25 @@ impl Replies {
     /// Returns the port for the reply to a request.
     #[inline]
     fn port_of(&self, id: RequestId, ctx: &Context) -> PortId {
-        let Some(peer) = &self.to_peer else { return self.port };
+        if self.has_one_port() {
+            return self.port;
+        }
         let request = ctx.requests.get(id);
+        if let Some(walkers) =
+            self.to_walkers.as_ref().filter(|_| request.kind == RequestKind::Walk)
+        {
+            return walkers.port;
+        }
+        let Some(peer) = &self.to_peer else { return self.port };
         let to_peer =
             request.kind == RequestKind::Invalidate || peer.peers.is_from_peer(request, peer.own);
         if to_peer { peer.port } else { self.port }
+    }
+
+    /// Whether all replies leave through the same port.
+    #[inline]
+    fn has_one_port(&self) -> bool {
+        self.to_peer.is_none() && self.to_walkers.is_none()
     }
 
     /// Sets the latency of hits, L2 cycles.
@@ -175,19 +202,21 @@ impl Replies {
         ctx.requests.stamps_mut(id).replied = now;
         let leaves = Ticks(now.0 + self.queue_ticks).max(self.free);
         self.free = Ticks(leaves.0 + self.period);
-        ctx.fabric.push(port, id, leaves);
+        let link = self.to_walkers.as_ref().filter(|walkers| walkers.port == port);
+        let link_ticks = link.map_or(0, |walkers| walkers.link_ticks);
+        ctx.fabric.push(port, id, Ticks(leaves.0 + link_ticks));
     }
 
     /// Returns when a reply can leave. A reply without room is woken by the port.
     pub fn next_time(&self, now: Ticks, ctx: &mut Context) -> Ticks {
-        if self.to_peer.is_some() {
-            return self.next_of_two_ports(now, ctx);
+        if !self.has_one_port() {
+            return self.next_of_all_ports(now, ctx);
         }
         let due = self.hits.due().min(self.answers.due());
         if due > now || ctx.fabric.room_or_wake(self.port) { due } else { Ticks::NEVER }
     }
 
-    fn next_of_two_ports(&self, now: Ticks, ctx: &mut Context) -> Ticks {
+    fn next_of_all_ports(&self, now: Ticks, ctx: &mut Context) -> Ticks {
         let mut next = Ticks::NEVER;
         for (first, due) in
             [(self.answers.next(now), self.answers.due()), (self.hits.ready(now), self.hits.due())]

@@ -35,6 +35,8 @@ pub struct SlicePorts {
     pub misses: PortId,
     /// From the DRAM channel.
     pub fills: PortId,
+    /// From and to the page walkers; none on a machine whose walks do not use the L2.
+    pub walks: Option<warpmem_translation::SlicePorts>,
 }
 
 /// A slice. It owns its cache and the stages around it; ports and requests belong to the region. The
@@ -75,9 +77,9 @@ impl Slice {
             spec: Spec::new(machine, id, clock, core),
             fill: FillPort::new(ports.fills),
             tags: TagStage::new(),
-            replies: Replies::new(config, ports.replies, clock),
+            replies: Replies::new(machine, &ports, clock),
             to_dram: ToDram::new(machine, id, ports.misses, clock, needs),
-            arrivals: Arrivals::new(machine, ports.requests, core, queue),
+            arrivals: Arrivals::new(machine, &ports, core, queue),
             peer: None,
             cache: CacheController::new(CacheLevel::L2, &config.cache, cache_rules(&config.cache))
                 .with_dirty_ways(config.dirty_ways),

@@ -20,6 +20,7 @@ use warpmem_dram::{ChannelResult, SharedRows};
 use warpmem_network::NetworkResult;
 use warpmem_sim::{Histogram, Total};
 use warpmem_trace::OpClass;
+use warpmem_translation::TranslationResult;
 
 /// A stage of a read request; the times in all stages sum to its latency.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -106,6 +107,32 @@ pub struct SmResult {
     /// Messages to the shared memory of other SMs, and their bytes of data in both directions.
     pub messages: u64,
     pub message_bytes: u64,
+    #[serde(skip_serializing_if = "TlbCounts::is_empty")]
+    pub tlb: TlbCounts,
+}
+
+/// The first-level TLB of an SM over the run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct TlbCounts {
+    /// Memory instructions that make requests, and the sum of their distinct pages.
+    pub instructions: u64,
+    pub pages: u64,
+    /// Lookups, once per page of an instruction.
+    pub lookups: u64,
+    pub hits: u64,
+    /// Pages asked for; lookups that neither hit nor asked merged.
+    pub misses: u64,
+    /// Requests that waited for a translation, and their core cycles until they left for the
+    /// network.
+    pub held_requests: u64,
+    pub held_cycles: u64,
+}
+
+impl TlbCounts {
+    /// Whether nothing was translated.
+    fn is_empty(&self) -> bool {
+        *self == TlbCounts::default()
+    }
 }
 
 /// Whether a count of a mechanism that most machines lack is omitted.
@@ -278,6 +305,9 @@ pub struct RunResult {
     pub channels: Vec<ChannelResult>,
     /// The request network and the reply network.
     pub networks: Vec<NetworkResult>,
+    /// The shared part of address translation.
+    #[serde(skip_serializing_if = "TranslationResult::is_empty")]
+    pub translation: TranslationResult,
     pub latency: LatencyResult,
     pub loads: LoadResult,
     /// By kernel, in the order of the trace.

@@ -2,7 +2,7 @@
 
 use super::{
     IntervalCounts, LatencyResult, LoadResult, PrefetchCounts, QueueLength, QueueResult,
-    SliceResult, SmResult,
+    SliceResult, SmResult, TlbCounts,
 };
 use warpmem_sim::{add_fields, count_fields, weigh_fields};
 
@@ -34,7 +34,10 @@ count_fields!(SmResult {
     shared_bank_conflict_cycles,
     messages,
     message_bytes,
+    tlb,
 });
+
+count_fields!(TlbCounts { instructions, pages, lookups, hits, misses, held_requests, held_cycles });
 
 add_fields!(SliceResult {
     cache,

@@ -14,6 +14,7 @@ use warpmem_network::allocator::{ALLOCATORS, Allocator, AllocatorContext};
 use warpmem_network::arbiter::{ARBITERS, Arbiter, ArbiterContext};
 use warpmem_network::{NetworkContext, TOPOLOGIES, Topology};
 use warpmem_params::{AddError, Entry};
+use warpmem_translation::scheduler::{WALK_SCHEDULERS, WalkScheduler};
 
 /// A policy that a program can add: the entry of any slot.
 pub trait Policy {
@@ -52,6 +53,7 @@ policies! {
     dyn Topology, NetworkContext => TOPOLOGIES;
     dyn Arbiter, ArbiterContext => ARBITERS;
     dyn Allocator, AllocatorContext => ALLOCATORS;
+    dyn WalkScheduler, () => WALK_SCHEDULERS;
 }
 
 /// Returns whether a machine names a policy that the program has added, in a slot or as a parameter

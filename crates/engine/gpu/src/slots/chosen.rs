@@ -12,6 +12,7 @@ use warpmem_network::arbiter::ArbiterContext;
 use warpmem_network::{self as network, Direction, NetworkPolicies};
 use warpmem_params::{Chosen, PolicyError};
 use warpmem_sim::SmId;
+use warpmem_translation::scheduler::{WALK_SCHEDULERS, WalkScheduler};
 
 /// The policy of every slot, with valid values of its parameters. A run builds each unit's policy
 /// from it; the text of the machine's configuration is parsed here alone.
@@ -23,6 +24,7 @@ pub struct ChosenPolicies {
     pub l2_queue: ChosenQueue,
     pub network: NetworkPolicies,
     pub prefetcher: Chosen<dyn Prefetcher, PrefetchContext>,
+    pub walk_scheduler: Chosen<dyn WalkScheduler, ()>,
     pub ideal: Chosen<Ideal, Machine>,
 }
 
@@ -40,6 +42,7 @@ impl ChosenPolicies {
             l2_queue: L2_QUEUES.choose(&policy.l2_queue)?,
             network: NetworkPolicies::choose(&machine.network_spec())?,
             prefetcher: PREFETCHERS.choose(&policy.prefetcher)?,
+            walk_scheduler: WALK_SCHEDULERS.choose(&policy.walk_scheduler)?,
             ideal: IDEALS.choose(&policy.ideal)?,
         })
     }
@@ -58,6 +61,7 @@ impl ChosenPolicies {
         let (direction, routers, outputs, banks) = (Direction::Request, 1, 1, 1);
         self.network.arbiter.build(&ArbiterContext { direction, routers, outputs, banks })?;
         self.prefetcher.build(&machine.prefetch_context())?;
+        self.walk_scheduler.build(&())?;
         self.ideal.build(machine).map(drop)
     }
 }

@@ -50,6 +50,7 @@ use warpmem_machine::Machine;
 use warpmem_params::Counter;
 use warpmem_sim::{AddressMap, CoreClock, CoreCycle, Domain, PortId, SmId, UnitId, WarpSlot};
 use warpmem_trace::{Kind, TraceError};
+use warpmem_translation::SmPorts;
 use warps::Warps;
 
 /// One SM.
@@ -117,6 +118,12 @@ impl Sm {
         self
     }
 
+    /// Connects the SM to the translation unit.
+    pub fn with_translation(mut self, machine: &Machine, ports: SmPorts) -> Sm {
+        self.memory.connect_translation(machine, ports);
+        self
+    }
+
     /// Returns the id of this SM in the fabric.
     pub fn unit(&self) -> UnitId {
         self.unit
@@ -148,6 +155,7 @@ impl Sm {
             self.leave_clusters(cycle);
             self.memory.exchange(ctx);
         }
+        self.memory.translate(ctx);
         if self.memory.has_reply(ctx) {
             self.memory.take_replies(&mut *self.issue.policy, ctx);
         }
@@ -428,7 +436,7 @@ impl Sm {
         if self.sync.is_active() {
             next = next.min(self.sync.next_release()).min(self.memory.next_message(soon, ctx));
         }
-        next = next.min(self.memory.next_lookup(ctx));
+        next = next.min(self.memory.next_lookup(ctx)).min(self.memory.next_translation(ctx));
         if next <= soon {
             return soon;
         }

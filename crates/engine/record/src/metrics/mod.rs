@@ -2,7 +2,7 @@
 //! `docs/schema.md` is generated from these definitions.
 //!
 //! Sources: [Li] inter-core locality 2015, [OWL] 2013, [CaLRS] 2015, [Yuan] 2009, [WMC] Warped-MC
-//! 2023.
+//! 2023, [Shin] 2018.
 
 mod cache;
 pub(crate) mod dram;
@@ -15,6 +15,7 @@ mod machine;
 pub(crate) mod network;
 mod run_key;
 mod sm;
+mod translation;
 
 use crate::column::{Column, maybe_count, ratio};
 use warpmem_sim::Histogram;
@@ -33,6 +34,7 @@ pub use network::request_convoy;
 pub use run_key::key;
 pub(crate) use run_key::run_key_columns;
 pub(crate) use sm::{SM_CYCLES, instructions, schedulable_warps, warp_fairness, work};
+pub(crate) use translation::{tlb, walks};
 
 /// Returns mean, percentiles and maximum of a distribution, named `NAME_mean`, `NAME_p50`.
 pub(crate) fn distribution<R: 'static>(

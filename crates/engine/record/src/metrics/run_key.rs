@@ -40,6 +40,9 @@ pub fn key<R: 'static>(of: fn(&R) -> &RunKey) -> Vec<Column<R>> {
         text("prefetcher", "Prefetcher and its parameters.", move |row| {
             &of(row).machine.policy.prefetcher
         }),
+        text("walk_scheduler", "Scheduler of page walks and its parameters.", move |row| {
+            &of(row).machine.policy.walk_scheduler
+        }),
         text("ideal", "Idealisation of the machine, and its parameters.", move |row| {
             &of(row).machine.policy.ideal
         }),

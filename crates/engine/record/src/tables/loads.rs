@@ -46,6 +46,18 @@ impl StreamedRow for LoadRow {
                 l.banks.into()
             }),
             maybe_count(
+                "pages",
+                "pages",
+                "Distinct pages of the requests; null without address translation.",
+                |l: &LoadRow| l.pages.map(u64::from),
+            ),
+            counted(
+                "translation_cycles",
+                "core cycles",
+                "Longest wait of a request for its translation.",
+                |l| l.translation_cycles,
+            ),
+            maybe_count(
                 "divergence",
                 "core cycles",
                 "Difference in turnaround between the slowest and the fastest off-chip request [WMC Fig 4a]; null with fewer \

@@ -38,6 +38,8 @@ pub fn run_columns() -> Vec<Column<FinishedRun>> {
     columns.extend(latency());
     columns.extend(network::run_network_columns());
     columns.extend(metrics::cache::<FinishedRun>("l1", |run| &run.sms.l1));
+    columns.extend(metrics::tlb::<FinishedRun>(|run| &run.sms.tlb));
+    columns.extend(metrics::walks());
     columns.extend(l2::<FinishedRun>(|run| &run.slices));
     columns.extend(dram::bank::<FinishedRun>(|run| run.banks.clone()));
     columns.extend(dram::row_sharing());

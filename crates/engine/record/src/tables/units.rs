@@ -93,6 +93,7 @@ pub(crate) fn sm_columns() -> Vec<Column<UnitRow>> {
     }));
     columns.push(metrics::schedulable_warps::<UnitRow>(UnitRow::sm));
     columns.extend(metrics::cache::<UnitRow>("l1", |row| &row.sm().l1));
+    columns.extend(metrics::tlb::<UnitRow>(|row| &row.sm().tlb));
     columns.push(network::row_locality_before::<UnitRow>(|row| {
         network::requests(&row.run)?.before.get(row.unit)
     }));

@@ -233,6 +233,15 @@ fn sm(n: u64) -> SmResult {
         shared_bank_conflict_cycles: 9 * n,
         messages: 11 * n,
         message_bytes: 704 * n,
+        tlb: TlbCounts {
+            instructions: 40 * n,
+            pages: 90 * n,
+            lookups: 80 * n,
+            hits: 60 * n,
+            misses: 12 * n,
+            held_requests: 30 * n,
+            held_cycles: 6000 * n,
+        },
     }
 }
 
@@ -343,6 +352,8 @@ pub(crate) fn load_row(index: u64) -> LoadRow {
         offchip_requests: small(32),
         channels: small(6),
         banks: small(31),
+        pages: divergent.then(|| 1 + small(9)),
+        translation_cycles: index * 31 % 400,
         divergence: divergent.then_some(index * 104_729 % 500),
         in_mc_divergence: divergent.then(|| (index % 300).cast_signed() - 150),
     }

@@ -72,6 +72,7 @@ impl System {
         let networks = wiring.networks(machine, &policies.network, ideal)?;
         let peer_links = wiring.peer_links(machine, ideal);
         let sm_links = wiring.sm_links(machine, ideal);
+        let mmu = wiring.mmu(machine, &policies.walk_scheduler)?;
         let mut regions = wiring.regions;
         let dispatcher_unit = machine.sm.count as usize;
         regions[0].fabric.wake_at(dispatcher_unit as u32, CoreCycle::ZERO);
@@ -109,6 +110,7 @@ impl System {
             networks,
             peer_links,
             sm_links,
+            mmu,
             mshrs: SharedMshrs::default(),
             dispatcher,
             launches: VecDeque::new(),

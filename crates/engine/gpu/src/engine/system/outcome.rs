@@ -10,6 +10,7 @@ use std::mem;
 use warpmem_machine::{Machine, Policies};
 use warpmem_params::{Counter, policy_name};
 use warpmem_sim::{CoreCycle, Ticks, Total, domain};
+use warpmem_translation::{Mmu, TranslationResult};
 
 impl System {
     /// Returns the counts of SMs, slices and channels up to `now`, exclusive.
@@ -40,6 +41,7 @@ impl System {
         self.memory_so_far(now, &mut result);
         let network = self.clock::<domain::Network>().cycle_from(now).number();
         result.networks = self.networks.iter().map(|n| n.so_far(network)).collect();
+        result.translation = self.translation_so_far();
         for RegionUnits { record, .. } in &self.parts {
             result.latency.add(&record.latency);
             result.loads.add(&record.loads);
@@ -56,6 +58,10 @@ impl System {
         }
         let dram = self.clock::<domain::Dram>().cycle_from(now);
         result.channels = self.controllers().map(|c| c.counts(dram)).collect();
+    }
+
+    fn translation_so_far(&self) -> TranslationResult {
+        self.mmu.as_ref().map(Mmu::so_far).unwrap_or_default()
     }
 
     /// Returns the completed read requests, and the sum of their latencies in core cycles.
@@ -92,6 +98,7 @@ impl System {
         sharing.for_each(|sharing| sharing.add_to(&mut result.row_sharing));
         let cycle = self.clock::<domain::Network>().cycle_from(now).number();
         result.networks = self.networks.iter_mut().map(|network| network.finish(cycle)).collect();
+        result.translation = self.translation_so_far();
         result.counters = self.counters(machine);
         let launches = self.dispatcher.results().iter();
         let is_simulated =

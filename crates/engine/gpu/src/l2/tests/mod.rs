@@ -370,6 +370,7 @@ fn run_in(
         replies: port("replies", replies, l2, network),
         misses: port("misses", misses, l2, dram),
         fills: port("fills", 8, dram, l2),
+        walks: None,
     };
     let clock: L2Clock = bench.sim.region.fabric.clock_of();
     let core = bench.sim.region.fabric.clock_of();

@@ -151,7 +151,9 @@ fn access_kind(kind: RequestKind) -> AccessKind {
         RequestKind::Fetch => AccessKind::Fetch,
         RequestKind::Write | RequestKind::Writeback => AccessKind::Write,
         RequestKind::Read | RequestKind::Prefetch | RequestKind::Invalidate => AccessKind::Read,
-        RequestKind::Message => unreachable!("memory does not answer messages"),
+        RequestKind::Message | RequestKind::Translation | RequestKind::Walk => {
+            unreachable!("such requests do not return to an access")
+        }
     }
 }
 

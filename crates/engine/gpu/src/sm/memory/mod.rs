@@ -28,6 +28,7 @@ mod sectors;
 mod send;
 mod signals;
 mod tags;
+mod translation;
 mod wavefronts;
 mod writeback;
 
@@ -52,9 +53,11 @@ use network_port::NetworkPort;
 use requests::RequestGenerator;
 use std::collections::VecDeque;
 use tags::TagStage;
+use translation::Translation;
 use warpmem_machine::Machine;
 use warpmem_sim::{AddressMap, CoreClock, CoreCycle, PeerSlices, PortId, Signal, SmId, Ticks};
 use warpmem_trace::{CacheOp, Kind, MAX_REGISTER_WIDTH, Space};
+use warpmem_translation::SmPorts;
 
 /// Warps of an SM that determine whether its requests are critical, by slot.
 #[derive(Clone, Copy)]
@@ -168,6 +171,12 @@ impl MemoryPipeline {
         }
     }
 
+    /// Connects the SM to the translation unit.
+    pub fn connect_translation(&mut self, machine: &Machine, ports: SmPorts) {
+        let Config { sm, clock, .. } = self.config;
+        self.network.translation = Some(Box::new(Translation::new(machine, sm, clock, ports)));
+    }
+
     /// Makes every access hit in L1: no request to global or local memory leaves the SM.
     pub fn make_l1_perfect(&mut self) {
         self.tags.make_perfect();
@@ -255,8 +264,12 @@ impl MemoryPipeline {
     /// Locates the requests of an entry and counts them for its access.
     fn count_requests(&mut self, access: AccessId, entry: &mut Entry, map: &AddressMap) {
         let (channels, banks) = self.requests.locate(&mut entry.lists, map);
+        let sectors = entry.lists.sectors.as_slice();
+        let translation = self.network.translation.as_mut();
+        let pages = translation.map(|translation| translation.begin(access, sectors));
         let access = self.accesses.get_mut(access);
-        access.row.requests = entry.lists.sectors.as_slice().len() as u32;
+        access.row.pages = pages;
+        access.row.requests = sectors.len() as u32;
         access.outstanding = entry.lists.len() as u32;
         (access.row.channels, access.row.banks) = (channels, banks);
         self.counts.requesting_instructions += u64::from(channels > 0);
@@ -321,7 +334,10 @@ impl MemoryPipeline {
 
     /// Returns the next cycle in which the load/store unit can act without an outside event.
     pub fn next_unit_cycle(&self) -> CoreCycle {
-        let waits = self.network.is_stalled() || self.waits_for_bank() || self.waits_to_send();
+        let waits = self.network.is_stalled()
+            || self.waits_for_bank()
+            || self.waits_to_send()
+            || self.waits_for_pages();
         // The unit cannot observe the end of its wait while a message occupies the banks.
         let has_tried = self.lsu.busy_until <= self.cycle;
         if waits && has_tried { CoreCycle::NEVER } else { self.lsu.next(self.cycle + 1) }
@@ -337,6 +353,46 @@ impl MemoryPipeline {
             reply if reply <= clock.at(self.cycle + 1) => self.cycle + 1,
             reply => end.min(clock.cycle_from(reply)),
         }
+    }
+
+    /// Returns the next cycle in which a translation arrives. Translated requests wait for the
+    /// network, which wakes the SM.
+    #[inline]
+    pub fn next_translation(&self, ctx: &Context) -> CoreCycle {
+        let Some(translation) = &self.network.translation else { return CoreCycle::NEVER };
+        match translation.next_arrival(ctx) {
+            Ticks::NEVER => CoreCycle::NEVER,
+            arrival => self.config.clock.cycle_from(arrival),
+        }
+    }
+
+    /// Whether the current instruction waits for translations in front of L1.
+    fn waits_for_pages(&self) -> bool {
+        self.network.translation.as_ref().is_some_and(|own| own.holds_instruction())
+    }
+
+    /// Takes the translations of this cycle, and sends the requests that waited for them.
+    #[inline]
+    pub fn translate(&mut self, ctx: &mut Context) {
+        let cycle = self.cycle;
+        let Some(translation) = &mut self.network.translation else { return };
+        if translation.has_work(cycle, ctx) {
+            translation.take_arrivals(cycle, ctx);
+            self.send_translated(cycle, ctx);
+        }
+    }
+
+    #[inline(never)]
+    fn send_translated(&mut self, cycle: CoreCycle, ctx: &mut Context) {
+        while let Some(sent) = self.network.send_translated(cycle, ctx) {
+            self.count_wait(sent.access, cycle.since(sent.since.min(cycle)));
+        }
+    }
+
+    /// Counts the wait of a part of an access for a translation.
+    fn count_wait(&mut self, access: AccessId, cycles: u64) {
+        let row = &mut self.accesses.get_mut(access).row;
+        row.translation_cycles = row.translation_cycles.max(cycles);
     }
 
     /// Returns the next cycle in which a lookup is due at the tags.
@@ -422,6 +478,9 @@ impl MemoryPipeline {
         result.reply_ticks += self.counts.reply_ticks;
         result.l1 = self.tags.l1.counts().clone();
         result.l1_wavefront_cycles = self.tags.wavefront_cycles();
+        if let Some(translation) = &self.network.translation {
+            result.tlb = translation.counts();
+        }
         result.constant_cache_misses = self.constants.as_ref().map_or(0, |cache| cache.misses());
     }
 
@@ -429,11 +488,12 @@ impl MemoryPipeline {
     pub fn describe(&self) -> String {
         format!(
             "{} memory instructions in flight, {} in the load/store queue, {} in L1 banks, {} L1 \
-             misses outstanding",
+             misses outstanding{}",
             self.accesses.len(),
             self.lsu.len(),
             self.tags.banks.len(),
             self.tags.l1.outstanding(),
+            self.network.translation.as_ref().map_or_else(String::new, |own| own.describe()),
         )
     }
 }

@@ -1,5 +1,6 @@
 //! The SM's side of the networks: the miss queue, and the bound on requests in flight.
 
+use super::translation::{Translation, Waiting};
 use crate::context::Context;
 use warpmem_machine::{self as machine, Machine};
 use warpmem_sim::{CoreClock, CoreCycle, Fabric, PortId, RequestId};
@@ -15,6 +16,8 @@ pub(super) struct NetworkPort {
     max_requests: u32,
     /// Cycle since which a request that bypasses L1 stalls for the port.
     stalled_since: Option<CoreCycle>,
+    /// None on a machine without address translation.
+    pub translation: Option<Box<Translation>>,
 }
 
 impl NetworkPort {
@@ -35,6 +38,7 @@ impl NetworkPort {
                 most => most,
             },
             stalled_since: None,
+            translation: None,
         }
     }
 
@@ -52,7 +56,8 @@ impl NetworkPort {
     /// Whether a request can be sent; if only the port is full, the SM is woken when it drains.
     #[inline]
     pub fn may_send_or_wake(&self, fabric: &mut Fabric) -> bool {
-        self.may_send() && fabric.room_or_wake(self.request_port)
+        let may_hold = self.translation.as_ref().is_none_or(|own| own.room(usize::MAX) > 0);
+        self.may_send() && may_hold && fabric.room_or_wake(self.request_port)
     }
 
     /// Returns the number of free miss-queue entries for requests that are answered.
@@ -64,7 +69,8 @@ impl NetworkPort {
     /// Returns the number of free miss-queue entries.
     #[inline]
     pub fn room(&self, cycle: CoreCycle, fabric: &Fabric) -> usize {
-        self.miss_queue.room(cycle).min(fabric.room(self.request_port))
+        let room = self.miss_queue.room(cycle).min(fabric.room(self.request_port));
+        self.translation.as_ref().map_or(room, |translation| translation.room(room))
     }
 
     /// Sends a request that is answered through the miss queue.
@@ -85,7 +91,29 @@ impl NetworkPort {
         self.push(request, cycle, ctx);
     }
 
+    /// Sends a request that leaves L1 in `cycle`, if it need not wait for its translation.
     fn push(&mut self, request: RequestId, cycle: CoreCycle, ctx: &mut Context) {
+        let Some(translation) = &mut self.translation else {
+            return self.leave(request, cycle, ctx);
+        };
+        if let Some(cycle) = translation.translate(request, cycle, ctx) {
+            self.leave(request, cycle, ctx);
+        }
+    }
+
+    /// Sends the next translated request, if the port has room. Returns what it waited for; if the
+    /// port has no room, the SM is woken when it drains.
+    pub fn send_translated(&mut self, cycle: CoreCycle, ctx: &mut Context) -> Option<Waiting> {
+        let translation = self.translation.as_mut().filter(|own| own.has_translated())?;
+        if !ctx.fabric.room_or_wake(self.request_port) {
+            return None;
+        }
+        let waiting = translation.take_translated(cycle)?;
+        self.leave(waiting.request, cycle.max(waiting.since), ctx);
+        Some(waiting)
+    }
+
+    fn leave(&mut self, request: RequestId, cycle: CoreCycle, ctx: &mut Context) {
         let leaves = self.clock.at(cycle);
         ctx.requests.stamps_mut(request).l1_missed = leaves;
         ctx.fabric.push(self.request_port, request, leaves);

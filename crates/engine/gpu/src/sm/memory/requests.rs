@@ -9,12 +9,14 @@ use crate::sm::code::Static;
 use warpmem_machine::Machine;
 use warpmem_sim::AddressMap;
 use warpmem_trace::Space;
+use warpmem_translation::Placement;
 
 /// The address generation unit of an SM.
 pub(super) struct RequestGenerator {
     coalescer: Coalescer,
     passes: SharedPasses,
     footprint: Footprint,
+    placement: Option<Placement>,
 }
 
 impl RequestGenerator {
@@ -23,6 +25,7 @@ impl RequestGenerator {
             coalescer: Coalescer::new(machine),
             passes: SharedPasses::new(&machine.sm.shared),
             footprint: Footprint::new(&machine.dram),
+            placement: Placement::new(&machine.vm),
         }
     }
 
@@ -57,9 +60,14 @@ impl RequestGenerator {
         work
     }
 
-    /// Locates the sectors of an instruction in DRAM; returns the numbers of distinct channels and
+    /// Locates the sectors of an instruction in DRAM, at their physical addresses; returns the numbers of distinct channels and
     /// banks.
     pub fn locate(&mut self, lists: &mut RequestLists, map: &AddressMap) -> (u32, u32) {
+        if let Some(placement) = &self.placement {
+            for sector in lists.sectors.as_mut_slice() {
+                sector.address = placement.physical(sector.address);
+            }
+        }
         self.footprint.count(lists.sectors.as_mut_slice().iter_mut().map(|sector| {
             sector.place = map.locate(sector.address);
             (sector.place.channel, sector.place.bank)

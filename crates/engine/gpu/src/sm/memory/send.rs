@@ -18,6 +18,9 @@ impl MemoryPipeline {
         occupancy: Occupancy,
         ctx: &mut Context,
     ) {
+        if !self.is_admitted(cycle, ctx) {
+            return;
+        }
         let Some(entry) = self.lsu.head() else { return };
         if entry.sent == 0 {
             let sectors = entry.lists.sectors.as_slice().len();
@@ -35,9 +38,26 @@ impl MemoryPipeline {
             entry.sent += sent;
             self.lsu.busy_until = busy_until;
         }
+        if let Some(translation) = &mut self.network.translation
+            && self.lsu.head().is_some_and(|entry| entry.sent > 0)
+        {
+            translation.entered();
+        }
         if self.lsu.head().is_some_and(Entry::is_sent) {
             self.lsu.pop();
         }
+    }
+
+    /// Whether the pages of the current instruction are translated, if that is due before L1.
+    fn is_admitted(&mut self, cycle: CoreCycle, ctx: &mut Context) -> bool {
+        let Some(translation) = &mut self.network.translation else { return true };
+        let Some(entry) = self.lsu.head().filter(|entry| entry.sent == 0) else { return true };
+        let access = entry.access;
+        let waited = translation.admits(access, entry.lists.sectors.as_slice(), cycle, ctx);
+        if let Some(waited) = waited {
+            self.count_wait(access, waited);
+        }
+        waited.is_some()
     }
 
     /// Sends the next sector of the current instruction to the network, bypassing L1.

@@ -1,0 +1,332 @@
+//! Address translation in an SM: the first-level TLB, and the requests that wait for translations.
+//!
+//! ```text
+//!  L1 miss ─▶ TLB ── hit ───────────────────────────────▶ request network
+//!              │ miss                                 ▲
+//!              ▼                                      │
+//!           waiting ─▶ translation unit ─▶ fill ─▶ translated
+//! ```
+//!
+//! Under `vm.l1.before_l1` an instruction waits in front of L1 for all its pages instead, and its
+//! requests are not looked up again.
+
+use super::access::AccessId;
+use super::sectors::Sector;
+use crate::context::Context;
+use crate::results::TlbCounts;
+use std::collections::VecDeque;
+use warpmem_machine::Machine;
+use warpmem_sim::{CoreClock, CoreCycle, Location, Request, RequestId, RequestKind, SmId, Ticks};
+use warpmem_translation::{Placement, SmPorts, Tlb};
+
+/// A request, or the instruction in front of L1, that waits for a translation.
+#[derive(Clone, Copy)]
+pub(super) struct Waiting {
+    /// [`RequestId::NONE`] for the instruction.
+    pub request: RequestId,
+    pub access: AccessId,
+    /// First cycle in which it could leave.
+    pub since: CoreCycle,
+}
+
+/// A page in flight, and those that wait for it.
+struct Miss {
+    page: u64,
+    waiting: Vec<Waiting>,
+}
+
+/// The instruction in front of L1, under `vm.l1.before_l1`.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum InFront {
+    /// Not looked up.
+    New,
+    /// Waits for this number of pages.
+    Waits(u32),
+    /// May enter L1, after a wait of this number of core cycles.
+    Translated(u64),
+}
+
+/// Address translation of one SM.
+pub(super) struct Translation {
+    sm: SmId,
+    clock: CoreClock,
+    ports: SmPorts,
+    placement: Option<Placement>,
+    page_bits: u32,
+    /// Time from here to the lookup in the second-level TLB, ticks.
+    ask_ticks: u64,
+    /// Latency of a hit, core cycles.
+    latency: u64,
+    before_l1: bool,
+    tlb: Tlb,
+    most_misses: usize,
+    most_held: usize,
+    misses: Vec<Miss>,
+    /// Those whose pages find no room among the misses, with their pages, in order.
+    queued: VecDeque<(u64, Waiting)>,
+    /// Translated requests that wait for the request port, in order.
+    translated: VecDeque<Waiting>,
+    /// Requests that wait for translations or for the port.
+    held: usize,
+    in_front: InFront,
+    /// Page and instruction of the last lookup: further requests to it are not looked up.
+    last: Option<(u64, AccessId)>,
+    /// Empty lists, for new misses.
+    spare: Vec<Vec<Waiting>>,
+    counts: TlbCounts,
+}
+
+impl Translation {
+    pub fn new(machine: &Machine, sm: SmId, clock: CoreClock, ports: SmPorts) -> Translation {
+        let (vm, network) = (&machine.vm, machine.clocks.periods().network);
+        let l1 = &vm.l1;
+        Translation {
+            sm,
+            clock,
+            ports,
+            placement: Placement::new(vm),
+            page_bits: vm.page_bits(),
+            ask_ticks: u64::from(vm.l2.link_latency + vm.l2.latency) * network,
+            latency: l1.latency.into(),
+            before_l1: l1.before_l1,
+            tlb: Tlb::new(l1.entries, l1.ways, l1.pages_per_entry),
+            most_misses: l1.misses as usize,
+            most_held: l1.waiting as usize,
+            misses: Vec::new(),
+            queued: VecDeque::new(),
+            translated: VecDeque::new(),
+            held: 0,
+            in_front: InFront::New,
+            last: None,
+            spare: Vec::new(),
+            counts: TlbCounts::default(),
+        }
+    }
+
+    /// Returns the virtual page of a physical address.
+    #[inline]
+    fn page(&self, address: u64) -> u64 {
+        let address = self.placement.map_or(address, |placement| placement.virtual_of(address));
+        address >> self.page_bits
+    }
+
+    /// Returns how many requests may be sent if the port has room for `room`.
+    #[inline]
+    pub fn room(&self, room: usize) -> usize {
+        let free = self.most_held.saturating_sub(self.held);
+        room.saturating_sub(self.translated.len()).min(free)
+    }
+
+    /// Begins an instruction: counts the pages of its sectors.
+    pub fn begin(&mut self, access: AccessId, sectors: &[Sector]) -> u32 {
+        // The number may be that of an instruction that has completed.
+        self.last = self.last.filter(|(_, last)| *last != access);
+        let mut pages = 0;
+        for (at, sector) in sectors.iter().enumerate() {
+            let page = self.page(sector.address);
+            let differs = |other: &Sector| self.page(other.address) != page;
+            pages += u32::from(sectors[..at].iter().rev().all(differs));
+        }
+        self.counts.instructions += u64::from(pages > 0);
+        self.counts.pages += u64::from(pages);
+        pages
+    }
+
+    /// Looks a page up for an instruction.
+    #[inline]
+    fn look_up(&mut self, page: u64, access: AccessId) -> bool {
+        let hit = self.tlb.look_up(page);
+        if self.last != Some((page, access)) {
+            self.last = Some((page, access));
+            self.counts.lookups += 1;
+            self.counts.hits += u64::from(hit);
+        }
+        hit
+    }
+
+    /// Translates a request that leaves L1 in cycle `leaves`. Returns the cycle in which it leaves
+    /// for the network; none if it waits for its translation.
+    pub fn translate(
+        &mut self,
+        id: RequestId,
+        leaves: CoreCycle,
+        ctx: &mut Context,
+    ) -> Option<CoreCycle> {
+        let &Request { address, access, kind, .. } = ctx.requests.get(id);
+        if self.before_l1 || kind == RequestKind::Writeback {
+            return Some(leaves);
+        }
+        let (page, access) = (self.page(address), AccessId(access));
+        if self.look_up(page, access) {
+            return Some(leaves + self.latency);
+        }
+        self.held += 1;
+        self.counts.held_requests += 1;
+        self.wait(page, Waiting { request: id, access, since: leaves }, leaves, ctx);
+        None
+    }
+
+    /// Translates the pages of the instruction in front of L1. Returns the core cycles that it
+    /// waited if it may enter.
+    pub fn admits(
+        &mut self,
+        access: AccessId,
+        sectors: &[Sector],
+        cycle: CoreCycle,
+        ctx: &mut Context,
+    ) -> Option<u64> {
+        if !self.before_l1 {
+            return Some(0);
+        }
+        if self.in_front == InFront::New {
+            self.look_up_all(access, sectors, cycle, ctx);
+        }
+        match self.in_front {
+            InFront::Translated(waited) => Some(waited),
+            InFront::New | InFront::Waits(_) => None,
+        }
+    }
+
+    /// Looks the pages of the instruction in front of L1 up, once each in the order of its sectors.
+    fn look_up_all(
+        &mut self,
+        access: AccessId,
+        sectors: &[Sector],
+        cycle: CoreCycle,
+        ctx: &mut Context,
+    ) {
+        let mut pages = 0;
+        for (at, sector) in sectors.iter().enumerate() {
+            let page = self.page(sector.address);
+            if sectors[..at].iter().rev().any(|other| self.page(other.address) == page) {
+                continue;
+            }
+            if !self.look_up(page, access) {
+                pages += 1;
+                let request = RequestId::NONE;
+                self.wait(page, Waiting { request, access, since: cycle }, cycle, ctx);
+            }
+        }
+        self.in_front = if pages == 0 { InFront::Translated(0) } else { InFront::Waits(pages) };
+    }
+
+    /// Reports that the instruction in front of L1 has begun to enter.
+    pub fn entered(&mut self) {
+        self.in_front = InFront::New;
+    }
+
+    /// Whether the instruction in front of L1 waits for translations.
+    pub fn holds_instruction(&self) -> bool {
+        matches!(self.in_front, InFront::Waits(_))
+    }
+
+    /// Adds `waiting` to those that wait for a page, and asks for the page in `cycle` if it is not
+    /// in flight.
+    fn wait(&mut self, page: u64, waiting: Waiting, cycle: CoreCycle, ctx: &mut Context) {
+        if !self.queued.is_empty() || !self.enter(page, waiting, cycle, ctx) {
+            self.queued.push_back((page, waiting));
+        }
+    }
+
+    /// Adds `waiting` to a miss, or opens one. Returns whether there was room.
+    fn enter(&mut self, page: u64, waiting: Waiting, cycle: CoreCycle, ctx: &mut Context) -> bool {
+        if let Some(miss) = self.misses.iter_mut().find(|miss| miss.page == page) {
+            miss.waiting.push(waiting);
+            return true;
+        }
+        if self.misses.len() == self.most_misses {
+            return false;
+        }
+        let mut list = self.spare.pop().unwrap_or_default();
+        list.push(waiting);
+        self.misses.push(Miss { page, waiting: list });
+        self.ask(page, waiting.access, cycle, ctx);
+        true
+    }
+
+    /// Sends a request for the translation of a page. The port has an entry for every miss.
+    fn ask(&mut self, page: u64, access: AccessId, cycle: CoreCycle, ctx: &mut Context) {
+        self.counts.misses += 1;
+        let now = self.clock.at(cycle);
+        let address = page << self.page_bits;
+        let blank = Request::of_slice(address, RequestKind::Translation, Location::ZERO);
+        let id = ctx.requests.add(Request { sm: self.sm, access: access.0, ..blank }, now);
+        ctx.fabric.push(self.ports.requests, id, Ticks(now.0 + self.ask_ticks));
+    }
+
+    /// Returns when the next translation arrives.
+    #[inline]
+    pub fn next_arrival(&self, ctx: &Context) -> Ticks {
+        ctx.fabric.head_ready(self.ports.replies)
+    }
+
+    /// Whether a translation has arrived by `cycle`, or translated requests wait for the port.
+    #[inline]
+    pub fn has_work(&self, cycle: CoreCycle, ctx: &Context) -> bool {
+        !self.translated.is_empty() || self.next_arrival(ctx) <= self.clock.at(cycle)
+    }
+
+    /// Takes the translations that have arrived by `cycle`.
+    pub fn take_arrivals(&mut self, cycle: CoreCycle, ctx: &mut Context) {
+        let now = self.clock.at(cycle);
+        while let Some(id) = ctx.fabric.ready(self.ports.replies, now) {
+            ctx.pop(self.ports.replies, now);
+            let page = ctx.requests.get(id).address >> self.page_bits;
+            ctx.requests.remove(id);
+            self.tlb.fill(page);
+            let at = self.misses.iter().position(|miss| miss.page == page);
+            let mut miss = self.misses.swap_remove(at.expect("it was asked for"));
+            miss.waiting.drain(..).for_each(|waiting| self.end_wait(waiting, cycle));
+            self.spare.push(miss.waiting);
+        }
+        self.enter_queued(cycle, ctx);
+    }
+
+    /// Retries those that found no room among the misses.
+    fn enter_queued(&mut self, cycle: CoreCycle, ctx: &mut Context) {
+        while let Some(&(page, waiting)) = self.queued.front() {
+            if self.tlb.look_up(page) {
+                self.end_wait(waiting, cycle);
+            } else if !self.enter(page, waiting, cycle, ctx) {
+                return;
+            }
+            self.queued.pop_front();
+        }
+    }
+
+    fn end_wait(&mut self, waiting: Waiting, cycle: CoreCycle) {
+        if waiting.request != RequestId::NONE {
+            return self.translated.push_back(waiting);
+        }
+        self.in_front = match self.in_front {
+            InFront::Waits(pages) if pages > 1 => InFront::Waits(pages - 1),
+            _ => InFront::Translated(cycle.since(waiting.since)),
+        };
+    }
+
+    /// Takes the next translated request, which leaves for the network in `cycle`.
+    pub fn take_translated(&mut self, cycle: CoreCycle) -> Option<Waiting> {
+        let waiting = self.translated.pop_front()?;
+        self.held -= 1;
+        self.counts.held_cycles += cycle.since(waiting.since.min(cycle));
+        Some(waiting)
+    }
+
+    /// Whether a translated request waits for the port.
+    pub fn has_translated(&self) -> bool {
+        !self.translated.is_empty()
+    }
+
+    pub fn counts(&self) -> TlbCounts {
+        self.counts
+    }
+
+    /// Describes the state for the deadlock report.
+    pub fn describe(&self) -> String {
+        format!(
+            ", {} pages missed in the TLB, {} requests held for translation",
+            self.misses.len(),
+            self.held
+        )
+    }
+}

@@ -1,0 +1,118 @@
+//! The configuration of address translation.
+
+use serde::Serialize;
+use warpmem_params::limits::{CYCLES, ENTRIES};
+use warpmem_params::{Invalid, power_of_two, rule, section};
+
+section! {
+    /// Address translation: TLBs and page walks. Requests to global and local memory are translated,
+    /// except write-backs of L1, which keep the physical address of their line.
+    #[derive(Clone, Debug, PartialEq, Serialize)]
+    pub struct Vm {
+        /// `true`: addresses are translated. `false`: physical addresses are the virtual ones, at no
+        /// cost; no other key of this section has an effect.
+        enabled: bool = false;
+        /// Page size, a power of two.
+        page_bytes: u32 = 2_097_152, in 4096..=1 << 30, unit "bytes";
+        /// Levels of the page table. A table has 512 entries of 8 bytes.
+        levels: u32 = 4, in 1..=6, unit "levels";
+        /// `true`: physical pages are scattered at random over the DRAM, by `vm.seed`. `false`: a
+        /// physical page has the number of its virtual page.
+        fragmentation: bool = false;
+        /// Seed of the placement of pages.
+        seed: u32 = 1, in 0..;
+        /// First-level TLBs.
+        l1: L1Tlb;
+        /// Second-level TLB.
+        l2: L2Tlb;
+        /// Page walks.
+        walk: Walk;
+    }
+}
+
+section! {
+    /// First-level TLBs, one per SM.
+    #[derive(Clone, Debug, PartialEq, Serialize)]
+    pub struct L1Tlb {
+        /// Entries.
+        entries: u32 = 32, in 1..=ENTRIES, unit "entries";
+        /// Entries of a set; 0: fully associative.
+        ways: u32 = 0, in 0..=ENTRIES, unit "entries";
+        /// Consecutive, aligned pages that an entry covers, each with a valid bit; a power of two.
+        pages_per_entry: u32 = 1, in 1..=64, unit "pages";
+        /// Latency of a hit, in addition to that of L1.
+        latency: u32 = 0, in 0..=CYCLES, unit "core cycles";
+        /// Pages for which translations may be outstanding.
+        misses: u32 = 32, in 1..=ENTRIES, unit "pages";
+        /// Requests that may wait for translations. L1 serves no miss while it is full.
+        waiting: u32 = 512, in 1..=ENTRIES, unit "requests";
+        /// `true`: an instruction enters L1 when all its pages are translated, and the instructions
+        /// behind it wait. `false`: L1 has virtual addresses, and its misses are translated, once per
+        /// page of an instruction.
+        before_l1: bool = false;
+    }
+}
+
+section! {
+    /// Second-level TLB, shared by all SMs.
+    #[derive(Clone, Debug, PartialEq, Serialize)]
+    pub struct L2Tlb {
+        /// Entries.
+        entries: u32 = 1024, in 1..=ENTRIES, unit "entries";
+        /// Entries of a set; 0: fully associative.
+        ways: u32 = 16, in 0..=ENTRIES, unit "entries";
+        /// Consecutive, aligned pages that an entry covers, each with a valid bit; a power of two.
+        pages_per_entry: u32 = 1, in 1..=64, unit "pages";
+        /// Latency of a lookup.
+        latency: u32 = 40, in 0..=CYCLES, unit "network cycles";
+        /// Latency of the link to an SM, one way.
+        link_latency: u32 = 20, in 1..=CYCLES, unit "network cycles";
+        /// Lookups per cycle, in turns over the SMs.
+        lookups_per_cycle: u32 = 1, in 1..=256, unit "lookups";
+        /// Pages that wait for a walk or are being walked. Lookups wait while a miss finds it full.
+        misses: u32 = 256, in 1..=ENTRIES, unit "pages";
+    }
+}
+
+section! {
+    /// Page walks.
+    #[derive(Clone, Debug, PartialEq, Serialize)]
+    pub struct Walk {
+        /// Walks that proceed concurrently.
+        walkers: u32 = 16, in 1..=1024, unit "walkers";
+        /// Entries of each page walk cache: one cache per level of the table except the last, fully
+        /// associative. 0: none.
+        cache_entries: u32 = 32, in 0..=ENTRIES, unit "entries";
+        /// `true`: loads of a walk are requests to the L2 slices. `false`: each takes
+        /// `vm.walk.latency`.
+        memory: bool = true;
+        /// Latency of a load without `vm.walk.memory`.
+        latency: u32 = 100, in 1..=CYCLES, unit "network cycles";
+        /// Latency of the link between walkers and slices, one way.
+        link_latency: u32 = 20, in 1..=CYCLES, unit "network cycles";
+    }
+}
+
+impl Vm {
+    /// Returns the number of address bits within a page.
+    pub fn page_bits(&self) -> u32 {
+        self.page_bytes.ilog2()
+    }
+
+    /// Refuses sizes that do not fit each other.
+    ///
+    /// # Errors
+    /// The key, its value and what would be valid.
+    pub fn check(&self) -> Result<(), Invalid> {
+        power_of_two("vm.page_bytes", self.page_bytes)?;
+        check_tlb("vm.l1", self.l1.entries, self.l1.ways, self.l1.pages_per_entry)?;
+        check_tlb("vm.l2", self.l2.entries, self.l2.ways, self.l2.pages_per_entry)
+    }
+}
+
+fn check_tlb(path: &str, entries: u32, ways: u32, pages: u32) -> Result<(), Invalid> {
+    power_of_two(&format!("{path}.pages_per_entry"), pages)?;
+    let divides = ways == 0 || entries.is_multiple_of(ways);
+    let valid = format!("0, or a divisor of `{path}.entries` = {entries}");
+    rule(divides, &format!("{path}.ways"), ways, valid)
+}

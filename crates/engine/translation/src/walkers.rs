@@ -1,0 +1,165 @@
+//! The page walkers: walks in progress, one load at a time.
+
+use crate::counts::TranslationResult;
+use crate::page_table::PageTable;
+use crate::walk_cache::WalkCaches;
+use crate::{SlicePorts, Vm};
+use std::collections::VecDeque;
+use warpmem_sim::{Context, NetworkClock, NetworkCycle, Request, RequestKind, Ticks};
+
+/// A walk in progress.
+#[derive(Clone, Copy)]
+struct Active {
+    page: u64,
+    /// Level of the entry that is being read.
+    level: u32,
+    started: NetworkCycle,
+}
+
+/// Destination of the loads of the walks.
+enum Memory {
+    /// The L2 slices: their ports, and the latency of the link, ticks.
+    Slices { ports: Vec<SlicePorts>, link_ticks: u64 },
+    /// None: every load takes `latency` cycles. Loads in flight, with the cycle of their end.
+    Fixed { latency: u64, ends: VecDeque<(NetworkCycle, u32)> },
+}
+
+pub(crate) struct Walkers {
+    clock: NetworkClock,
+    table: PageTable,
+    caches: WalkCaches,
+    memory: Memory,
+    /// Walks by walker.
+    active: Vec<Option<Active>>,
+    /// Idle walkers.
+    idle: Vec<u32>,
+}
+
+impl Walkers {
+    pub fn new(vm: &Vm, clock: NetworkClock, ports: Vec<SlicePorts>) -> Walkers {
+        let table = PageTable::new(vm.levels);
+        let memory = if vm.walk.memory {
+            let link_ticks = u64::from(vm.walk.link_latency) * clock.period();
+            Memory::Slices { ports, link_ticks }
+        } else {
+            Memory::Fixed { latency: vm.walk.latency.into(), ends: VecDeque::new() }
+        };
+        Walkers {
+            clock,
+            table,
+            caches: WalkCaches::new(table, vm.walk.cache_entries),
+            memory,
+            active: vec![None; vm.walk.walkers as usize],
+            idle: (0..vm.walk.walkers).rev().collect(),
+        }
+    }
+
+    /// Returns the number of walks in progress.
+    pub fn busy(&self) -> usize {
+        self.active.len() - self.idle.len()
+    }
+
+    pub fn has_idle(&self) -> bool {
+        !self.idle.is_empty()
+    }
+
+    /// Returns the loads that a walk to `page` needs now.
+    pub fn loads(&mut self, page: u64) -> u32 {
+        self.table.last_level() + 1 - self.caches.first_level(page)
+    }
+
+    /// Starts a walk on an idle walker.
+    pub fn start(
+        &mut self,
+        page: u64,
+        cycle: NetworkCycle,
+        counts: &mut TranslationResult,
+        ctx: &mut Context,
+    ) {
+        let walker = self.idle.pop().expect("a walker is idle");
+        let level = self.caches.first_level(page);
+        self.load(walker, Active { page, level, started: cycle }, cycle, counts, ctx);
+    }
+
+    /// Reads the entry that a walk has reached.
+    fn load(
+        &mut self,
+        walker: u32,
+        walk: Active,
+        cycle: NetworkCycle,
+        counts: &mut TranslationResult,
+        ctx: &mut Context,
+    ) {
+        counts.loads += 1;
+        self.active[walker as usize] = Some(walk);
+        match &mut self.memory {
+            Memory::Fixed { latency, ends } => ends.push_back((cycle + *latency, walker)),
+            Memory::Slices { ports, link_ticks } => {
+                let address = self.table.address(walk.page, walk.level);
+                let place = ctx.map.locate(address);
+                let load = Request::of_slice(address, RequestKind::Walk, place);
+                let now = self.clock.at(cycle);
+                let load = ctx.add(Request { access: walker, ..load }, now);
+                let ready = Ticks(now.0 + *link_ticks);
+                ctx.push(ports[place.slice.index()].requests, load, ready);
+            }
+        }
+    }
+
+    /// Takes the loads that have ended by `cycle`, and continues their walks. Adds the pages whose
+    /// walks have ended to `ended`.
+    pub fn advance(
+        &mut self,
+        cycle: NetworkCycle,
+        ended: &mut Vec<u64>,
+        counts: &mut TranslationResult,
+        ctx: &mut Context,
+    ) {
+        while let Some(walker) = self.take_load(cycle, counts, ctx) {
+            let walk = self.active[walker as usize].take().expect("it has a walk");
+            if walk.level == self.table.last_level() {
+                self.idle.push(walker);
+                counts.walk_cycles += cycle.since(walk.started);
+                ended.push(walk.page);
+                continue;
+            }
+            self.caches.fill(walk.page, walk.level);
+            let next = Active { level: walk.level + 1, ..walk };
+            self.load(walker, next, cycle, counts, ctx);
+        }
+    }
+
+    /// Takes a load that has ended by `cycle`; returns its walker.
+    fn take_load(
+        &mut self,
+        cycle: NetworkCycle,
+        counts: &mut TranslationResult,
+        ctx: &mut Context,
+    ) -> Option<u32> {
+        match &mut self.memory {
+            Memory::Fixed { ends, .. } => {
+                ends.pop_front_if(|(end, _)| *end <= cycle).map(|(_, walker)| walker)
+            }
+            Memory::Slices { ports, .. } => {
+                let now = self.clock.at(cycle);
+                let port = ports.iter().find(|ports| ctx.ready(ports.replies, now).is_some())?;
+                let id = ctx.pop(port.replies, now);
+                let &Request { access, offchip, .. } = ctx.request(id);
+                counts.offchip_loads += u64::from(offchip);
+                ctx.remove(id);
+                Some(access)
+            }
+        }
+    }
+
+    /// Returns the cycle in which the next load ends, as far as is known.
+    pub fn next_end(&self, ctx: &Context) -> Option<NetworkCycle> {
+        match &self.memory {
+            Memory::Fixed { ends, .. } => ends.front().map(|&(end, _)| end),
+            Memory::Slices { ports, .. } => {
+                let next = ports.iter().map(|ports| ctx.head_ready(ports.replies)).min()?;
+                (next < Ticks::NEVER).then(|| self.clock.cycle_from(next))
+            }
+        }
+    }
+}
