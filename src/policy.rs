@@ -116,9 +116,7 @@ pub mod allocator {
 /// Walk schedulers: which pending page walk a free walker takes.
 pub mod walk {
     pub use warpmem_sim::{NetworkCycle, SmId, Ticks};
-    pub use warpmem_translation::scheduler::{
-        InstructionId, PendingWalk, WalkScheduler, WalkView,
-    };
+    pub use warpmem_translation::scheduler::{InstructionId, PendingWalk, WalkScheduler, WalkView};
 
     /// The entry of a walk scheduler.
     pub type Entry = warpmem_params::Entry<dyn WalkScheduler, ()>;

@@ -27,4 +27,5 @@ mod side_channels;
 mod standards;
 mod topologies;
 mod trace;
+mod translation;
 mod warp_order;

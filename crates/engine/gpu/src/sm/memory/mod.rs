@@ -384,8 +384,8 @@ impl MemoryPipeline {
 
     #[inline(never)]
     fn send_translated(&mut self, cycle: CoreCycle, ctx: &mut Context) {
-        while let Some(sent) = self.network.send_translated(cycle, ctx) {
-            self.count_wait(sent.access, cycle.since(sent.since.min(cycle)));
+        while let Some((access, waited)) = self.network.send_translated(cycle, ctx) {
+            self.count_wait(access, waited);
         }
     }
 

@@ -1,6 +1,7 @@
 //! The SM's side of the networks: the miss queue, and the bound on requests in flight.
 
-use super::translation::{Translation, Waiting};
+use super::access::AccessId;
+use super::translation::Translation;
 use crate::context::Context;
 use warpmem_machine::{self as machine, Machine};
 use warpmem_sim::{CoreClock, CoreCycle, Fabric, PortId, RequestId};
@@ -101,16 +102,20 @@ impl NetworkPort {
         }
     }
 
-    /// Sends the next translated request, if the port has room. Returns what it waited for; if the
-    /// port has no room, the SM is woken when it drains.
-    pub fn send_translated(&mut self, cycle: CoreCycle, ctx: &mut Context) -> Option<Waiting> {
+    /// Sends the next translated request, if the port has room. Returns its access, and the cycles
+    /// that it waited; if the port has no room, the SM is woken when it drains.
+    pub fn send_translated(
+        &mut self,
+        cycle: CoreCycle,
+        ctx: &mut Context,
+    ) -> Option<(AccessId, u64)> {
         let translation = self.translation.as_mut().filter(|own| own.has_translated())?;
         if !ctx.fabric.room_or_wake(self.request_port) {
             return None;
         }
-        let waiting = translation.take_translated(cycle)?;
-        self.leave(waiting.request, cycle.max(waiting.since), ctx);
-        Some(waiting)
+        let (waiting, leaves) = translation.take_translated(cycle)?;
+        self.leave(waiting.request, leaves, ctx);
+        Some((waiting.access, leaves.since(waiting.since)))
     }
 
     fn leave(&mut self, request: RequestId, cycle: CoreCycle, ctx: &mut Context) {

@@ -113,8 +113,7 @@ impl Translation {
     /// Returns how many requests may be sent if the port has room for `room`.
     #[inline]
     pub fn room(&self, room: usize) -> usize {
-        let free = self.most_held.saturating_sub(self.held);
-        room.saturating_sub(self.translated.len()).min(free)
+        if self.held >= self.most_held { 0 } else { room.saturating_sub(self.translated.len()) }
     }
 
     /// Begins an instruction: counts the pages of its sectors.
@@ -304,12 +303,14 @@ impl Translation {
         };
     }
 
-    /// Takes the next translated request, which leaves for the network in `cycle`.
-    pub fn take_translated(&mut self, cycle: CoreCycle) -> Option<Waiting> {
+    /// Takes the next translated request, and returns it with the cycle in which it leaves: the one
+    /// after `cycle`, as the fill takes one.
+    pub fn take_translated(&mut self, cycle: CoreCycle) -> Option<(Waiting, CoreCycle)> {
         let waiting = self.translated.pop_front()?;
+        let leaves = waiting.since.max(cycle + 1);
         self.held -= 1;
-        self.counts.held_cycles += cycle.since(waiting.since.min(cycle));
-        Some(waiting)
+        self.counts.held_cycles += leaves.since(waiting.since);
+        Some((waiting, leaves))
     }
 
     /// Whether a translated request waits for the port.

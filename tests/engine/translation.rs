@@ -1,0 +1,216 @@
+//! Address translation in whole machines.
+
+use crate::trace::{Kernel, NO_REFRESH, loads, machine, mixed, run, write};
+use warpmem::dram::checker::check;
+use warpmem::dram::scheduler::SCHEDULERS;
+use warpmem::gpu::engine::Simulation;
+use warpmem::gpu::results::{Discard, RunResult, TlbCounts};
+use warpmem::translation::scheduler::WALK_SCHEDULERS;
+use warpmem_testing::is_sampled;
+
+/// One clock for all domains, so that latencies add up, and every load of a walk of 60 cycles.
+const CLOSED: [&str; 13] = [
+    "clocks.core_mhz=1000",
+    "clocks.network_mhz=1000",
+    "clocks.l2_mhz=1000",
+    "clocks.dram_mhz=1000",
+    "vm.enabled=true",
+    "vm.page_bytes=4096",
+    "vm.levels=3",
+    "vm.walk.memory=false",
+    "vm.walk.latency=60",
+    "vm.walk.cache_entries=0",
+    "vm.l2.latency=30",
+    "vm.l2.link_latency=20",
+    "run.page_offset=0",
+];
+
+/// From a miss in the first-level TLB through a hit in the second-level TLB to the next cycle after
+/// the fill.
+const ASKED: u64 = 20 + 30 + 20 + 1;
+/// A walk of three levels.
+const WALK: u64 = 3 * 60;
+
+fn result(overrides: &[&str], kernel: &Kernel) -> RunResult {
+    let overrides = [&CLOSED[..], &NO_REFRESH[..], overrides].concat();
+    run(&machine("v100", &overrides), &write(std::slice::from_ref(kernel)).trace)
+}
+
+/// Returns the cycles that translation adds to a run.
+fn added(overrides: &[&str], kernel: &Kernel) -> u64 {
+    let without = result(&["vm.enabled=false"], kernel).core_cycles;
+    result(overrides, kernel).core_cycles - without
+}
+
+fn tlb(result: &RunResult) -> TlbCounts {
+    let mut sum = TlbCounts::default();
+    result.sms.iter().for_each(|sm| warpmem::sim::Total::add(&mut sum, &sm.tlb));
+    sum
+}
+
+/// One warp that loads a sector of each of these pages.
+fn sectors(pages: &[u64]) -> Kernel {
+    let pages = pages.to_vec();
+    loads([1, 1, pages.len()], move |_, step, _| pages[step as usize] * 4096)
+}
+
+#[test]
+fn a_miss_adds_its_walk_and_a_hit_nothing() {
+    assert_eq!(added(&[], &sectors(&[7])), ASKED + WALK);
+    // Two instructions with a line each, of which the second merges.
+    let two = loads([1, 1, 2], |_, step, lane| 128 * step + 4 * lane);
+    let run = result(&[], &two);
+    assert_eq!(
+        tlb(&run),
+        TlbCounts {
+            instructions: 2,
+            pages: 2,
+            lookups: 2,
+            hits: 0,
+            misses: 1,
+            held_requests: 8,
+            ..tlb(&run)
+        }
+    );
+}
+
+#[test]
+fn the_latency_of_the_tlb_is_that_of_its_hits() {
+    let kernel = sectors(&[7]);
+    let slow = |latency| added(&[latency, "vm.page_bytes=4096"], &kernel);
+    assert_eq!(slow("vm.l1.latency=0"), slow("vm.l1.latency=9"), "a miss pays for its walk alone");
+}
+
+#[test]
+fn a_second_sm_finds_the_translation_in_the_shared_tlb() {
+    // CTA 1 runs on another SM and starts long after the walk of CTA 0.
+    let kernel = loads([2, 1, 1], |_, _, _| 0);
+    let run = result(&["sm.cta_dispatch_permille=1"], &kernel);
+    assert_eq!((run.translation.lookups, run.translation.hits, run.translation.walks), (2, 1, 1));
+    let ends: Vec<u64> =
+        run.sms.iter().map(|sm| sm.tlb.held_cycles).filter(|&held| held > 0).collect();
+    assert_eq!(ends, [ASKED + WALK, ASKED]);
+}
+
+#[test]
+fn walks_of_an_instruction_overlap_up_to_the_number_of_walkers() {
+    let spread = loads([1, 1, 1], |_, _, lane| lane / 8 * 4096 + 4 * lane);
+    let one = added(&["vm.walk.walkers=1"], &spread);
+    let all = added(&["vm.walk.walkers=4"], &spread);
+    // The last of eight sectors leaves L1 some cycles after the first.
+    let of = |walks| ASKED + walks * WALK - 4..=ASKED + walks * WALK + 4;
+    assert!(of(4).contains(&one) && of(1).contains(&all), "{one}, {all}");
+}
+
+#[test]
+fn loads_of_walks_take_the_way_to_the_l2_and_back() {
+    let through = |levels: &str| {
+        added(&["vm.walk.memory=true", levels, "policy.ideal=perfect-l2"], &sectors(&[7]))
+    };
+    let [one, two, five] = ["vm.levels=1", "vm.levels=2", "vm.levels=5"].map(through);
+    assert_eq!(five - one, 4 * (two - one));
+    let slower = added(
+        &[
+            "vm.walk.memory=true",
+            "vm.levels=2",
+            "policy.ideal=perfect-l2",
+            "vm.walk.link_latency=27",
+        ],
+        &sectors(&[7]),
+    );
+    assert_eq!(slower - two, 2 * 2 * 7, "two loads over a link that is 7 cycles longer each way");
+}
+
+#[test]
+fn walks_miss_in_the_l2_once_and_hit_later() {
+    // 64 pages whose entries are in 16 sectors.
+    let pages: Vec<u64> = (0..64).collect();
+    let run = result(
+        &["vm.walk.memory=true", "vm.walk.cache_entries=4", "vm.walk.walkers=1"],
+        &sectors(&pages),
+    );
+    let translation = &run.translation;
+    assert_eq!((translation.walks, translation.loads), (64, 64 + 2));
+    assert!((16..=20).contains(&translation.offchip_loads), "{translation:?}");
+}
+
+#[test]
+fn before_l1_an_instruction_waits_for_all_its_pages() {
+    let spread = loads([1, 1, 2], |_, _, lane| lane / 8 * 4096 + 4 * lane);
+    let before = result(&["vm.l1.before_l1=true"], &spread);
+    let after = result(&[], &spread);
+    // The second instruction hits in L1, so only the first is looked up after it.
+    assert_eq!((tlb(&before).lookups, tlb(&before).hits), (8, 4));
+    assert_eq!(tlb(&before).misses, tlb(&after).misses);
+    assert_eq!(tlb(&before).held_requests, 0);
+    let kernel = sectors(&[7]);
+    // Its sectors enter L1 in the cycle of the fill.
+    assert_eq!(added(&["vm.l1.before_l1=true"], &kernel), ASKED - 1 + WALK);
+}
+
+#[test]
+fn a_small_tlb_thrashes_without_an_end_to_progress() {
+    let spread = loads([2, 8, 6], |warp, step, lane| (lane + 32 * (warp + step)) * 4096);
+    for before in ["vm.l1.before_l1=true", "vm.l1.before_l1=false"] {
+        let keys = [
+            "vm.l1.entries=1",
+            "vm.l1.misses=1",
+            "vm.l1.waiting=1",
+            "vm.l2.entries=1",
+            "vm.l2.ways=1",
+            "vm.l2.misses=1",
+            before,
+        ];
+        let run = result(&keys, &spread);
+        assert!(run.translation.walks > 100, "{:?}", run.translation);
+    }
+}
+
+#[test]
+fn fragmentation_moves_pages_and_keeps_the_counts_of_translation() {
+    let kernel = mixed(8, 6, 1 << 20);
+    let place = |key| result(&[key, "vm.walk.walkers=64"], &kernel);
+    let (near, far) = (place("vm.fragmentation=false"), place("vm.fragmentation=true"));
+    assert_eq!(tlb(&near).pages, tlb(&far).pages);
+    let rows = |run: &RunResult| {
+        run.channels.iter().flat_map(|c| &c.banks).map(|b| b.activations).sum::<u64>()
+    };
+    assert_ne!(rows(&near), rows(&far));
+    assert_eq!(far.fingerprint(), place("vm.fragmentation=true").fingerprint());
+    let other = result(&["vm.fragmentation=true", "vm.seed=2", "vm.walk.walkers=64"], &kernel);
+    assert_ne!(far.fingerprint(), other.fingerprint());
+}
+
+/// Every walk scheduler with every DRAM scheduler: the commands are legal, every cycle and threads
+/// change nothing.
+#[test]
+fn walks_obey_dram_under_all_pairs_of_schedulers() {
+    let trace = write(&[mixed(4, 5, 1 << 22)]);
+    for (row, walks) in WALK_SCHEDULERS.names().enumerate() {
+        for (column, scheduler) in SCHEDULERS.names().enumerate() {
+            if !is_sampled(row, column, 5) {
+                continue;
+            }
+            let keys = [
+                "sm.count=4",
+                "network.memory_nodes=[]",
+                "vm.enabled=true",
+                "vm.page_bytes=4096",
+                "vm.walk.walkers=2",
+                &format!("policy.walk_scheduler={walks}"),
+                &format!("policy.dram_scheduler={scheduler}"),
+            ];
+            let machine = machine("li2015", &keys);
+            let simulation = || Simulation::new(&machine, &trace.trace);
+            let (run, commands) = simulation().run_with_commands().unwrap();
+            for log in &commands {
+                assert_eq!(check(&machine.dram, log), [], "{walks}, {scheduler}");
+            }
+            let polled = simulation().every_cycle().run(&mut Discard).unwrap();
+            assert_eq!(run.fingerprint(), RunResult { steps: run.steps, ..polled }.fingerprint());
+            let threads = simulation().threads(3).run(&mut Discard).unwrap();
+            assert_eq!(run.fingerprint(), threads.fingerprint(), "{walks}, {scheduler}");
+            assert!(run.translation.walks > 100, "{:?}", run.translation);
+        }
+    }
+}
