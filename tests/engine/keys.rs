@@ -49,6 +49,9 @@ const REFRESHED_BANK_BY_BANK: &str =
 /// Override required by sectored lines.
 const SECTORED: &str = "l2.cache.write_allocate=fetch-on-write";
 
+/// A machine with address translation, and small pages.
+const TRANSLATED: &str = "vm.enabled=true vm.page_bytes=4096";
+
 /// Energies to scale.
 const WITH_ENERGIES: &str = "energy.table=accelwattch-volta";
 
@@ -303,6 +306,31 @@ const CHANGES: &[Change] = &[
     change("policy.warp_scheduler=lrr"),
     change("policy.l2_queue=none"),
     change("policy.topology=mesh"),
+    within("vm.page_bytes=4096", "vm.enabled=true"),
+    within(TRANSLATED, "vm.page_bytes=8192"),
+    within(TRANSLATED, "vm.levels=2"),
+    within(TRANSLATED, "vm.fragmentation=true"),
+    within("vm.enabled=true vm.page_bytes=4096 vm.fragmentation=true", "vm.seed=2"),
+    within(TRANSLATED, "vm.l1.entries=2"),
+    within(TRANSLATED, "vm.l1.ways=1"),
+    within(TRANSLATED, "vm.l1.pages_per_entry=4"),
+    within(TRANSLATED, "vm.l1.latency=50"),
+    within(TRANSLATED, "vm.l1.misses=1"),
+    within(TRANSLATED, "vm.l1.waiting=1"),
+    within(TRANSLATED, "vm.l1.before_l1=true"),
+    within(TRANSLATED, "vm.l2.entries=16"),
+    within("vm.enabled=true vm.page_bytes=4096 vm.l2.entries=64", "vm.l2.ways=1"),
+    within("vm.enabled=true vm.page_bytes=4096 vm.l2.entries=16", "vm.l2.pages_per_entry=8"),
+    within(TRANSLATED, "vm.l2.latency=90"),
+    within(TRANSLATED, "vm.l2.link_latency=70"),
+    within(TRANSLATED, "vm.l2.lookups_per_cycle=4"),
+    within(TRANSLATED, "vm.l2.misses=2"),
+    within(TRANSLATED, "vm.walk.walkers=1"),
+    within(TRANSLATED, "vm.walk.cache_entries=0"),
+    within(TRANSLATED, "vm.walk.memory=false"),
+    within("vm.enabled=true vm.page_bytes=4096 vm.walk.memory=false", "vm.walk.latency=9"),
+    within(TRANSLATED, "vm.walk.link_latency=90"),
+    within("vm.enabled=true vm.page_bytes=4096 vm.walk.walkers=1", "policy.walk_scheduler=sjf"),
     change("run.concurrent_kernels=true"),
     change("run.cold_launches=true"),
     within("launch.stream_ns=1000", "run.launch=stream"),

@@ -8,6 +8,7 @@ use warpmem_gpu::results::*;
 use warpmem_machine::{self as machine, Machine};
 use warpmem_network::*;
 use warpmem_sim::Histogram;
+use warpmem_translation::TranslationResult;
 
 /// Returns li2015 with a core clock of 1 GHz: 64 bytes per column command.
 pub(crate) fn machine() -> Machine {
@@ -95,6 +96,18 @@ pub(crate) fn result() -> RunResult {
         mshr_cycles: [320, 340, 140],
         networks: vec![request_network(), reply_network()],
         channels: vec![channel(1), channel(2)],
+        translation: TranslationResult {
+            lookups: 40,
+            hits: 16,
+            merges: 4,
+            walks: 20,
+            loads: 50,
+            offchip_loads: 9,
+            queue_cycles: 300,
+            walk_cycles: 1200,
+            waiting: 70,
+            overtakes: 5,
+        },
         latency: LatencyResult {
             total: histogram(1..=100),
             stage_ticks: [100, 200, 400, 800, 1000, 2000, 600, 5000],

@@ -39,7 +39,7 @@ fn expect(values: &[(&str, f64)]) {
 #[test]
 fn key_and_provenance_come_first_and_in_order() {
     let row = row();
-    let names: Vec<&str> = row.keys().map(String::as_str).take(18).collect();
+    let names: Vec<&str> = row.keys().map(String::as_str).take(19).collect();
     let expected = [
         "run_id",
         "trace",
@@ -52,6 +52,7 @@ fn key_and_provenance_come_first_and_in_order() {
         "topology",
         "arbiter",
         "prefetcher",
+        "walk_scheduler",
         "ideal",
         "trace_hash",
         "engine_version",
@@ -71,6 +72,7 @@ fn key_and_provenance_come_first_and_in_order() {
     assert_eq!(row["topology"], policy.topology);
     assert_eq!(row["arbiter"], policy.arbiter);
     assert_eq!(row["prefetcher"], policy.prefetcher);
+    assert_eq!(row["walk_scheduler"], policy.walk_scheduler);
     assert_eq!(row["ideal"], policy.ideal);
     assert_eq!(row["trace_hash"], "0000000000000abc");
     assert_eq!(row["command"], "warpmem run bfs.wmt");
@@ -121,6 +123,28 @@ fn performance() {
         ("shared_bank_conflict_cycles", 27.0),
         ("cluster_messages", 33.0),
         ("cluster_message_bytes", 2112.0),
+    ]);
+}
+
+#[test]
+fn translation_is_counted_in_sms_and_in_the_unit_that_they_share() {
+    expect(&[
+        // Three times the counts of SM 1.
+        ("pages_per_instruction", 2.25),
+        ("tlb_lookups", 240.0),
+        ("tlb_hit_rate", 0.75),
+        ("tlb_misses", 36.0),
+        ("translation_held_requests", 90.0),
+        ("translation_held_cycles_mean", 200.0),
+        ("l2_tlb_hit_rate", 0.4),
+        ("l2_tlb_merges", 4.0),
+        ("page_walks", 20.0),
+        ("loads_per_walk", 2.5),
+        ("walk_loads_offchip", 9.0),
+        ("walk_queue_cycles_mean", 15.0),
+        ("walk_cycles_mean", 60.0),
+        ("walk_queue_length_mean", 3.5),
+        ("walk_overtakes", 0.25),
     ]);
 }
 
@@ -540,6 +564,8 @@ fn a_fingerprint_depends_on_every_count() {
         |r| r.networks[0].after[1].rows += 1,
         |r| r.channels[1].bank_refreshes += 1,
         |r| r.latency.stage_ticks[7] += 1,
+        |r| r.translation.overtakes += 1,
+        |r| r.sms[0].tlb.held_cycles += 1,
         |r| r.loads.in_mc_divergence -= 1,
         |r| r.row_sharing.get_mut(&4).unwrap().consecutive_ctas += 1,
         |r| r.counters[1].value += 1,
