@@ -88,14 +88,21 @@ impl FootprintTally {
         is_new
     }
 
+    /// Adds the pages of an address. The larger pages around a known page are known.
     fn note_pages(&mut self, address: u64) {
         for ((pages, latest), shift) in self.pages.iter_mut().zip(&mut self.latest).zip(PAGE_SHIFTS)
         {
             let page = address >> shift;
-            if *latest != page && pages.keeps(page) && pages.entry(page, || ()).1 {
-                pages.shrink(|()| ());
+            if *latest == page {
+                return;
             }
             *latest = page;
+            if pages.keeps(page) {
+                if !pages.entry(page, || ()).1 {
+                    return;
+                }
+                pages.shrink(|()| ());
+            }
         }
     }
 
