@@ -46,6 +46,10 @@ fn formats_and_jobs_say_the_same() {
         // Parsing JSON may lose the last bit of a number.
         assert!((number("speedup_perfect_dram") / speedup - 1.0).abs() < 1e-12, "{row:?}");
         assert_eq!(row["ideal"], "none");
+        assert_eq!(
+            (&row["small_pages_per_instruction"], &row["translation_class"]),
+            (&1.0.into(), &"LTD".into())
+        );
     }
     let csv = bench.output(&with(&["--format", "csv", "--jobs", "1"]));
     assert!(csv.lines().next().unwrap().split(',').eq(rows[0].keys()));

@@ -70,6 +70,11 @@ fn figures_in_json() {
     assert_eq!((&loads["lines"]["mean"], &loads["sectors"]["p95"]), (&1.0.into(), &4.into()));
     assert_eq!(loads["patterns"]["unit_stride"], 128);
     assert_eq!(profile["footprint"][0]["lines"]["value"], 3 * 64);
+    let pages = &profile["all"]["translation"][0];
+    assert_eq!((&pages["page_bytes"], &pages["instructions"]), (&4096.into(), &192.into()));
+    assert_eq!((&pages["pages"]["mean"], &pages["multi_page_share"]), (&1.0.into(), &0.0.into()));
+    // Each of the three vectors has 2^11 elements of 4 bytes.
+    assert_eq!(profile["footprint"][0]["small_pages"]["value"], 3 * 2);
     assert_eq!(profile["reuse"]["cold_share"], 1.0);
     assert_eq!(profile["kernels"][0]["name"], "vecadd");
     // One addition per lane for 12 bytes.

@@ -9,7 +9,7 @@ use super::interrupt::Interrupt;
 use super::machines::{MACHINE_HELP, MachineName, Overrides, check_standard};
 use super::output::{note, print};
 use super::policies::PolicyOptions;
-use super::progress::Board;
+use super::progress::{Board, bar};
 use crate::cli::files::{InputFile, OutputFile};
 use crate::files::claims::Claims;
 use crate::files::staged;
@@ -17,18 +17,23 @@ use crate::gpu::results::{Discard, RunResult};
 use crate::machine::{DEFAULT_MACHINE, Machine};
 use crate::record::request_convoy;
 use crate::study::cells::{Cell, side_by_side};
-use crate::study::classify::{Classified, RUNS, cells, classified, columns, machines};
+use crate::study::classify::{
+    Classified, RUNS, cells, classified, columns, machines, small_pages_per_instruction,
+};
+use crate::study::profile::Progress;
 use crate::study::traces::NamedTrace;
 use clap::ValueHint;
 use std::fs;
 use std::num::NonZeroUsize;
+use std::ops::ControlFlow;
 use std::thread::available_parallelism;
+use warpmem_trace::Kernel;
 
 /// Classify traces by the workload classes of the papers
 ///
 /// Replays every trace on the machine, and on the same machine with perfect DRAM, a perfect L1 and
 /// a perfect L2. Prints the figures that determine the classes: speedups, inter-core locality,
-/// off-chip accesses, DRAM use.
+/// off-chip accesses, DRAM use. Reads every trace once more for its pages per instruction.
 #[derive(clap::Args, Debug)]
 #[command(after_help = AFTER_HELP)]
 pub struct Args {
@@ -67,9 +72,11 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
     check_files(args, &machines[0], &traces)?;
     let Args { machine, policies, overrides, .. } = args;
     let cells = cells(&traces, &machines, machine, &policies.0, &overrides.overrides)?;
-    let results = run(args, &cells)?;
+    let interrupt = Interrupt::install()?;
+    let small_pages = small_pages(&traces, &interrupt)?;
+    let results = run(args, interrupt, &cells)?;
     convoy::warn_of(results.iter().map(request_convoy));
-    let classified = classified(&cells, results);
+    let classified = classified(&cells, results, &small_pages);
     let text = match args.format {
         Format::Table => table::text(&setting(args, &machines[0]), &classified),
         Format::Json => format::json(&rows(&classified)),
@@ -106,11 +113,31 @@ fn machines_of(args: &Args) -> anyhow::Result<[Machine; RUNS]> {
     Ok(machines(plain)?)
 }
 
+/// Reads the traces for their pages per instruction and shows progress.
+fn small_pages(traces: &[NamedTrace], interrupt: &Interrupt) -> anyhow::Result<Vec<Option<f64>>> {
+    let records = |trace: &NamedTrace| trace.sum(|kernel: &Kernel| kernel.records);
+    let bar = bar("{bar:30} {percent:>3} % · traces read · {eta} left");
+    bar.set_length(traces.iter().map(records).sum());
+    let mut done = 0;
+    let of = |trace: &NamedTrace| {
+        let mut progress = |read: &Progress| {
+            bar.set_position(done + read.records);
+            if interrupt.is_asked() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        };
+        let pages = small_pages_per_instruction(&trace.trace, &mut progress)?;
+        done += records(trace);
+        Ok(pages)
+    };
+    let small_pages = traces.iter().map(of).collect();
+    bar.finish_and_clear();
+    small_pages
+}
+
 /// Runs all cells, and returns their results in order.
-fn run(args: &Args, cells: &[Cell<'_>]) -> anyhow::Result<Vec<RunResult>> {
+fn run(args: &Args, interrupt: Interrupt, cells: &[Cell<'_>]) -> anyhow::Result<Vec<RunResult>> {
     let ctas = cells.iter().map(|cell| cell.ctas()).sum();
     let instructions = cells.iter().map(|cell| cell.warp_instructions()).sum();
-    let board = Board::new(Interrupt::install()?, cells.len(), ctas, instructions);
+    let board = Board::new(interrupt, cells.len(), ctas, instructions);
     let jobs = args.jobs.or_else(|| available_parallelism().ok()).map_or(1, NonZeroUsize::get);
     let simulate = |_, cell: &Cell<'_>| cell.simulate(&mut Discard, &board);
     let ends = side_by_side(cells, jobs.min(cells.len()), &board, simulate)?;

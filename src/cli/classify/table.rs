@@ -15,7 +15,7 @@ const fn column(heading: [&'static str; 3], cell: fn(&Classified) -> String) -> 
 }
 
 /// Name of the trace, then for each paper its metrics and its class.
-const COLUMNS: [Column; 16] = [
+const COLUMNS: [Column; 17] = [
     column(["", "", "trace"], |t| t.key.trace.clone()),
     column(["thread", "IPC", "1/cycle"], |t| shown(&t.metric("ipc_thread").into(), "")),
     column(["ideal", "DRAM", "×"], |t| number(t.speedup(Ideal::Dram), 2)),
@@ -30,6 +30,7 @@ const COLUMNS: [Column; 16] = [
     column(["DRAM", "used", "%"], |t| percent(t.metric("bandwidth_utilization"))),
     column(["DRAM", "eff.", "%"], |t| percent(t.dram_efficiency)),
     column(["", "", "Yuan"], |t| name(t.yuan2009().is_memory_bound().then_some("bound"))),
+    column(["", "", "TD"], |t| name(t.translation().map(|class| class.name()))),
     column(["CTAs", "per", "row"], |t| number(t.metric("ctas_per_row"), 1)),
     column(["conse-", "cutive", "%"], |t| percent(t.metric("consecutive_cta_row_sharing"))),
 ];
@@ -41,6 +42,7 @@ Li    insensitive: less than 1.2 × with perfect DRAM; else HIL (high inter-core
 OWL   Type-1: at least 1.4 × with a perfect L1; else Type-2
 WMC   off-chip requests per load: LOA below 1, MOA 1 to 8, HOA above (the paper names none between 1 and 2)
 Yuan  bound: IPC below 75 % of its peak, DRAM used above 20 % and DRAM efficiency below 90 %
+TD    translation divergence, pages of 4 KiB per instruction: LTD below 2, MTD 2 to less than 8, HTD from 8
 CTAs  per DRAM row, and the share of them with a neighbour there (OWL, Table 4)
 ";
 

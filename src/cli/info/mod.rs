@@ -26,9 +26,10 @@ use warpmem_trace::Kernel;
 /// Describe a trace: its origin, its contents, and its memory accesses
 ///
 /// The first part is read from the trace's index. For the rest, all records are read once, at
-/// millions per second: instruction mix, requests per access, footprint, reuse distances, sharing
-/// among CTAs, spread over the machine's channels, operations per byte, and chains of dependent
-/// loads. Nothing is simulated: the counts describe the accesses of the trace, before any cache.
+/// millions per second: instruction mix, requests and pages per instruction, footprint, reuse
+/// distances, sharing among CTAs, spread over the machine's channels, operations per byte, and
+/// chains of dependent loads. Nothing is simulated: the counts describe the accesses of the trace,
+/// before any cache.
 #[derive(clap::Args, Debug)]
 #[command(after_help = AFTER_HELP)]
 pub struct Args {

@@ -3,7 +3,7 @@
 use super::text::{bytes, column, count, cut, number, percent, percent_of, size, whole, words};
 use crate::study::profile::{
     Access, Bin, ChannelSpread, Divergence, Estimate, Evenness, Footprint, InstructionKind, Part,
-    Profile, Reuse, ReuseBin, SharedBin, Sharing,
+    Profile, Reuse, ReuseBin, SharedBin, Sharing, TranslationDivergence,
 };
 use std::iter::once;
 use warpmem_support::text::aligned;
@@ -32,6 +32,11 @@ pub fn text(profile: &Profile, top: usize) -> String {
         (
             "Lines of a warp instruction, over all with an active lane".to_owned(),
             histogram(&profile.all),
+        ),
+        (
+            "Translation divergence: distinct pages per warp instruction in global or local memory"
+                .to_owned(),
+            translation(&parts) + &others,
         ),
         ("Static instructions with the most lines".to_owned(), sites(profile, top)),
         ("Footprint".to_owned(), footprint(&profile.footprint)),
@@ -190,6 +195,30 @@ fn histogram(all: &Part) -> String {
     aligned(&once(heading).chain(rows).collect::<Vec<Vec<_>>>(), &(1..8).collect::<Vec<_>>())
 }
 
+fn translation(parts: &[(String, &Part)]) -> String {
+    let heading =
+        words(["kernel", "page", "instructions", "pages", "p50", "p95", "max", "several pages"]);
+    let rows = parts.iter().flat_map(|(label, part)| {
+        let occurring = part.translation.iter().filter(|size| size.instructions > 0);
+        occurring.map(move |size| translation_row(label, size))
+    });
+    aligned(&once(heading).chain(rows).collect::<Vec<_>>(), &(1..8).collect::<Vec<_>>())
+}
+
+fn translation_row(label: &str, divergence: &TranslationDivergence) -> Vec<String> {
+    let TranslationDivergence { page_bytes, instructions, pages, multi_page_share } = divergence;
+    vec![
+        label.to_owned(),
+        size(*page_bytes),
+        instructions.to_string(),
+        number(pages.mean, 2),
+        count(pages.p50),
+        count(pages.p95),
+        count(pages.max),
+        percent(*multi_page_share),
+    ]
+}
+
 fn sites(profile: &Profile, top: usize) -> String {
     let all: u64 = profile.sites.iter().map(|site| site.lines).sum();
     let heading = words([
@@ -242,6 +271,7 @@ fn footprint(footprints: &[Footprint]) -> String {
         row("bytes", |footprint| estimate(footprint.bytes)),
         row("", |footprint| bytes(footprint.bytes.value)),
         row("pages of 4 KiB", |footprint| estimate(footprint.small_pages)),
+        row("pages of 64 KiB", |footprint| estimate(footprint.medium_pages)),
         row("pages of 2 MiB", |footprint| estimate(footprint.large_pages)),
     ];
     if footprints.iter().any(|footprint| footprint.lines_per_kept > 1) {

@@ -2,11 +2,14 @@
 
 use super::figures::{Classified, Ideal, Runs};
 use crate::cells::{Cell, CellError, command};
+use crate::profile::{ProfileError, Progress, translation_divergence};
 use crate::traces::NamedTrace;
+use std::ops::ControlFlow;
 use warpmem_gpu::results::RunResult;
 use warpmem_gpu::slots::PolicyChoices;
 use warpmem_machine::Machine;
 use warpmem_params::policy_name;
+use warpmem_trace::Trace;
 
 /// Number of machines per trace: the configured one, and one with each [`Ideal`].
 pub const RUNS: usize = 1 + Ideal::ALL.len();
@@ -59,16 +62,36 @@ pub fn cells<'a>(
     Ok(cells)
 }
 
-/// Classifies each trace by the results of [`cells`], given in their order.
-pub fn classified(cells: &[Cell<'_>], results: Vec<RunResult>) -> Vec<Classified> {
+/// Reads all records of a trace and returns its mean number of distinct 4 KiB pages per global or
+/// local memory instruction; none without such instructions. `progress` receives the number of
+/// records read, at intervals, and can stop the reading.
+///
+/// # Errors
+/// If the trace is damaged, or `progress` stopped the reading.
+pub fn small_pages_per_instruction(
+    trace: &Trace,
+    progress: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
+) -> Result<Option<f64>, ProfileError> {
+    let [small, ..] = translation_divergence(trace, progress)?;
+    Ok(small.pages.mean)
+}
+
+/// Classifies each trace by the results of [`cells`], given in their order, and by the
+/// [`small_pages_per_instruction`] of every trace.
+pub fn classified(
+    cells: &[Cell<'_>],
+    results: Vec<RunResult>,
+    small_pages: &[Option<f64>],
+) -> Vec<Classified> {
     let mut results = results.into_iter();
     let mut classified = Vec::new();
-    for cell in cells.iter().step_by(RUNS) {
+    for (cell, &small_pages) in cells.iter().step_by(RUNS).zip(small_pages) {
         let [Some(plain), Some(dram), Some(l1), Some(l2)] = [(); RUNS].map(|()| results.next())
         else {
             break;
         };
-        classified.push(Classified::new(cell.key.clone(), &Runs { plain, ideal: [dram, l1, l2] }));
+        let runs = Runs { plain, ideal: [dram, l1, l2] };
+        classified.push(Classified::new(cell.key.clone(), &runs, small_pages));
     }
     classified
 }

@@ -22,6 +22,7 @@ pub fn columns() -> Vec<Column<Classified>> {
     columns.extend(ideal(Ideal::L2));
     columns.extend(warpedmc2023());
     columns.extend(yuan2009());
+    columns.extend(translation());
     columns.extend([
         metric("ctas_per_row", "CTAs", "As in `runs` [OWL Table 4]."),
         metric("consecutive_cta_row_sharing", "fraction", "As in `runs` [OWL Table 4]."),
@@ -98,6 +99,22 @@ fn yuan2009() -> Vec<Column<Classified>> {
             "yuan2009_class",
             "`memory-bound` where all three criteria hold, else `other` [Yuan 4].",
             |trace| Some(if trace.yuan2009().is_memory_bound() { "memory-bound" } else { "other" }),
+        ),
+    ]
+}
+
+fn translation() -> Vec<Column<Classified>> {
+    vec![
+        ratio(
+            "small_pages_per_instruction",
+            "pages",
+            "Distinct 4 KiB pages per global or local memory instruction of the trace, mean.",
+            |trace: &Classified| trace.small_pages_per_instruction,
+        ),
+        class(
+            "translation_class",
+            "`LTD`, `MTD` or `HTD`: low, medium or high translation divergence.",
+            |trace| trace.translation().map(|class| class.name()),
         ),
     ]
 }

@@ -1,6 +1,6 @@
 //! Figures that determine the classes.
 
-use super::{Criteria, OffChip, Sensitivity, Type};
+use super::{Criteria, OffChip, Sensitivity, Translation, Type};
 use serde_json::{Map, Value};
 use warpmem_dram::ChannelResult;
 use warpmem_gpu::results::RunResult;
@@ -47,18 +47,22 @@ pub struct Classified {
     pub peak_ipc: f64,
     /// Mean over the channels that received requests.
     pub dram_efficiency: Option<f64>,
+    /// Mean number of distinct 4 KiB pages per global or local memory instruction of the trace.
+    pub small_pages_per_instruction: Option<f64>,
     /// Metrics of the run on the configured machine.
     row: Map<String, Value>,
 }
 
 impl Classified {
-    /// Classifies a trace; `key` is that of the run on the configured machine.
-    pub fn new(key: RunKey, runs: &Runs) -> Classified {
+    /// Classifies a trace by its runs and its 4 KiB pages per instruction; `key` is that of the run
+    /// on the configured machine.
+    pub fn new(key: RunKey, runs: &Runs, small_pages: Option<f64>) -> Classified {
         Classified {
             cycles: runs.plain.core_cycles,
             ideal_cycles: runs.ideal.each_ref().map(|run| run.core_cycles),
             peak_ipc: peak_ipc(&key.machine),
             dram_efficiency: mean_efficiency(&runs.plain.channels),
+            small_pages_per_instruction: small_pages,
             row: run_row_json(&key, &runs.plain),
             key,
         }
@@ -90,6 +94,10 @@ impl Classified {
 
     pub fn warpedmc2023(&self) -> Option<OffChip> {
         self.metric("offchip_per_load").map(OffChip::of)
+    }
+
+    pub fn translation(&self) -> Option<Translation> {
+        self.small_pages_per_instruction.map(Translation::of)
     }
 
     pub fn yuan2009(&self) -> Criteria {
@@ -147,7 +155,7 @@ mod tests {
     }
 
     /// Classifies a run on li2015 with a speedup of two with perfect DRAM and of five with a
-    /// perfect L1, whose hundred loads send `requests` requests off chip.
+    /// perfect L1, whose hundred loads send `requests` requests off chip and touch nine pages each.
     fn classified(requests: u64) -> Classified {
         let mut offchip_requests = Histogram::default();
         let of_load = |load| requests / 100 + u64::from(load < requests % 100);
@@ -160,7 +168,7 @@ mod tests {
             ..run(1000)
         };
         let runs = Runs { plain, ideal: [run(500), run(200), run(800)] };
-        Classified::new(RunKey::new("t", 0, machine("li2015"), "", None), &runs)
+        Classified::new(RunKey::new("t", 0, machine("li2015"), "", None), &runs, Some(9.0))
     }
 
     #[test]
@@ -181,13 +189,16 @@ mod tests {
         assert_eq!(classified(900).owl2013(), Some(Type::One));
         assert_eq!(classified(900).warpedmc2023(), Some(OffChip::High));
         assert_eq!(classified(50).warpedmc2023(), Some(OffChip::Low));
+        assert_eq!(classified(50).translation(), Some(Translation::High));
         assert!(classified(900).yuan2009().is_memory_bound());
         let nothing = Runs { plain: RunResult::default(), ideal: Default::default() };
-        let nothing = Classified::new(RunKey::new("t", 0, machine("li2015"), "", None), &nothing);
+        let key = RunKey::new("t", 0, machine("li2015"), "", None);
+        let nothing = Classified::new(key, &nothing, None);
         assert_eq!(
             (nothing.li2015(), nothing.owl2013(), nothing.warpedmc2023()),
             (None, None, None)
         );
+        assert_eq!(nothing.translation(), None);
         assert!(!nothing.yuan2009().is_memory_bound());
     }
 

@@ -1,14 +1,15 @@
 //! Classification of workloads: figures of a workload's runs on a machine and on ideal machines,
 //! and the papers' classes derived from them.
 //!
-//! Sources: Li 2015, Jog et al. (OWL) 2013, Yuan et al. 2009, Warped-MC 2023. [`cells`] lists the
-//! required runs.
+//! Sources: Li 2015, Jog et al. (OWL) 2013, Yuan et al. 2009, Warped-MC 2023, Shin et al. 2018.
+//! [`cells`] lists the required runs. The class of translation divergence is determined by the
+//! trace alone.
 
 mod cells;
 mod columns;
 mod figures;
 
-pub use cells::{AlreadyIdeal, RUNS, cells, classified, machines};
+pub use cells::{AlreadyIdeal, RUNS, cells, classified, machines, small_pages_per_instruction};
 pub use columns::columns;
 pub use figures::{Classified, Ideal, Runs, peak_ipc};
 
@@ -99,6 +100,43 @@ impl OffChip {
     }
 }
 
+/// Pages of 4 KiB per instruction from which translation divergence is medium: two
+/// translations each.
+const MEDIUM_PAGES: f64 = 2.0;
+
+/// Pages of 4 KiB per instruction from which translation divergence is high: at most four lanes per
+/// page.
+const HIGH_PAGES: f64 = 8.0;
+
+/// Translation divergence. Shin et al. 2018 divide programs into regular and irregular ones by this
+/// behaviour; the thresholds are a choice of this project.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Translation {
+    Low,
+    Medium,
+    High,
+}
+
+impl Translation {
+    /// Classifies by the mean number of distinct 4 KiB pages per global or local memory
+    /// instruction.
+    pub fn of(per_instruction: f64) -> Translation {
+        match per_instruction {
+            _ if per_instruction < MEDIUM_PAGES => Translation::Low,
+            _ if per_instruction < HIGH_PAGES => Translation::Medium,
+            _ => Translation::High,
+        }
+    }
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Translation::Low => "LTD",
+            Translation::Medium => "MTD",
+            Translation::High => "HTD",
+        }
+    }
+}
+
 /// The three criteria of Yuan 2009, section 4, for selecting workloads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Criteria {
@@ -162,6 +200,14 @@ mod tests {
     }
 
     #[test]
+    fn translation_divergence_is_low_below_2_and_high_from_8() {
+        use Translation::{High, Low, Medium};
+        assert_eq!(around(MEDIUM_PAGES).map(Translation::of), [Low, Medium, Medium]);
+        assert_eq!(around(HIGH_PAGES).map(Translation::of), [Medium, High, High]);
+        assert_eq!([1.0, 32.0].map(Translation::of), [Low, High]);
+    }
+
+    #[test]
     fn yuans_criteria_hold_together_or_not() {
         let of = |ipc, utilization, efficiency| {
             let Criteria { is_slow, uses_dram, wastes_dram } =
@@ -187,5 +233,11 @@ mod tests {
         assert_eq!([Type::One, Type::Two].map(Type::name), ["Type-1", "Type-2"]);
         let off_chip = [OffChip::Low, OffChip::Medium, OffChip::High].map(OffChip::name);
         assert_eq!(off_chip, ["LOA", "MOA", "HOA"]);
+    }
+
+    #[test]
+    fn classes_of_translation_divergence_are_named_like_those_of_off_chip_access() {
+        let all = [Translation::Low, Translation::Medium, Translation::High];
+        assert_eq!(all.map(Translation::name), ["LTD", "MTD", "HTD"]);
     }
 }

@@ -6,10 +6,8 @@ use super::requests::Access;
 use super::sampled::{Estimate, Sampled};
 use super::sharing::Used;
 use super::space::MemorySpace;
+use super::translation::PAGE_SHIFTS;
 use serde::Serialize;
-
-/// Log2 of the bytes of a small and of a large page.
-const PAGES: [u32; 2] = [12, 21];
 
 /// Footprint of a trace in an address space.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -31,6 +29,8 @@ pub struct Footprint {
     pub both_lines: Estimate,
     /// Distinct pages of 4 KiB.
     pub small_pages: Estimate,
+    /// Distinct pages of 64 KiB.
+    pub medium_pages: Estimate,
     /// Distinct pages of 2 MiB.
     pub large_pages: Estimate,
 }
@@ -49,16 +49,21 @@ pub(super) struct FootprintTally {
     space: MemorySpace,
     geometry: Geometry,
     pub lines: Sampled<Line>,
-    pages: [Sampled<()>; 2],
+    pages: [Sampled<()>; PAGE_SHIFTS.len()],
     /// Most recent page of each size; most accesses hit it again.
-    latest: [u64; 2],
+    latest: [u64; PAGE_SHIFTS.len()],
 }
 
 impl FootprintTally {
     /// Makes a tally that keeps at most `limit` lines and `limit` pages of each size.
     pub fn new(space: MemorySpace, geometry: Geometry, limit: usize) -> FootprintTally {
-        let pages = PAGES.map(|_| Sampled::new(limit));
-        FootprintTally { space, geometry, lines: Sampled::new(limit), pages, latest: [u64::MAX; 2] }
+        FootprintTally {
+            space,
+            geometry,
+            lines: Sampled::new(limit),
+            pages: PAGE_SHIFTS.map(|_| Sampled::new(limit)),
+            latest: PAGE_SHIFTS.map(|_| u64::MAX),
+        }
     }
 
     /// Records that an instruction of a CTA touches a line.
@@ -83,13 +88,21 @@ impl FootprintTally {
         is_new
     }
 
+    /// Adds the pages of an address. The larger pages around a known page are known.
     fn note_pages(&mut self, address: u64) {
-        for ((pages, latest), shift) in self.pages.iter_mut().zip(&mut self.latest).zip(PAGES) {
+        for ((pages, latest), shift) in self.pages.iter_mut().zip(&mut self.latest).zip(PAGE_SHIFTS)
+        {
             let page = address >> shift;
-            if *latest != page && pages.keeps(page) && pages.entry(page, || ()).1 {
-                pages.shrink(|()| ());
+            if *latest == page {
+                return;
             }
             *latest = page;
+            if pages.keeps(page) {
+                if !pages.entry(page, || ()).1 {
+                    return;
+                }
+                pages.shrink(|()| ());
+            }
         }
     }
 
@@ -97,6 +110,8 @@ impl FootprintTally {
         let geometry = self.geometry;
         let lines = &self.lines;
         let count = |of: fn(&Line) -> bool| lines.sum(|line| of(line).into());
+        let [small_pages, medium_pages, large_pages] =
+            self.pages.each_ref().map(|pages| pages.sum(|()| 1));
         Footprint {
             space: self.space,
             lines_per_kept: lines.weight(),
@@ -106,8 +121,9 @@ impl FootprintTally {
             read_only_lines: count(|line| line.is_read && !line.is_written),
             written_lines: count(|line| line.is_written && !line.is_read),
             both_lines: count(|line| line.is_read && line.is_written),
-            small_pages: self.pages[0].sum(|()| 1),
-            large_pages: self.pages[1].sum(|()| 1),
+            small_pages,
+            medium_pages,
+            large_pages,
         }
     }
 }
@@ -148,6 +164,7 @@ mod tests {
             written_lines: exact(1),
             both_lines: exact(2),
             small_pages: exact(3),
+            medium_pages: exact(2),
             large_pages: exact(2),
         };
         assert_eq!(tally.figures(), expected);

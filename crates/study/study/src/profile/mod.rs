@@ -24,6 +24,7 @@ mod spread;
 mod stack;
 #[cfg(test)]
 mod tests;
+mod translation;
 
 pub use dependences::Dependences;
 pub use footprint::Footprint;
@@ -37,6 +38,7 @@ pub use sharing::{SharedBin, Sharing};
 pub use sites::Site;
 pub use space::MemorySpace;
 pub use spread::{ChannelSpread, Evenness, Spread};
+pub use translation::{TranslationBySize, TranslationDivergence, translation_divergence};
 
 use profiler::Profiler;
 use serde::Serialize;

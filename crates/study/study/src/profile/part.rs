@@ -5,6 +5,7 @@ use super::intensity::Intensity;
 use super::mix::{Mix, MixTally};
 use super::requests::{Access, Divergence, RequestTally};
 use super::spread::{ChannelSpread, Places, SpreadTally};
+use super::translation::{TranslationBySize, TranslationTally};
 use serde::Serialize;
 
 /// Profile of some launches.
@@ -16,6 +17,8 @@ pub struct Part {
     pub mix: Mix,
     /// Divergence of loads, stores and atomics of global memory.
     pub divergence: Vec<Divergence>,
+    /// Translation divergence by page size, smallest first.
+    pub translation: TranslationBySize,
     pub spread: ChannelSpread,
     pub intensity: Intensity,
     pub dependences: Dependences,
@@ -27,6 +30,7 @@ pub(super) struct PartTally {
     pub launches: u64,
     pub mix: MixTally,
     pub requests: [RequestTally; Access::ALL.len()],
+    pub translation: TranslationTally,
     pub spread: SpreadTally,
     /// Bytes of global memory requested by lanes.
     pub requested_bytes: u64,
@@ -40,6 +44,7 @@ impl PartTally {
             launches: 0,
             mix: MixTally::default(),
             requests: Default::default(),
+            translation: TranslationTally::default(),
             spread: SpreadTally::new(places),
             requested_bytes: 0,
             dependences: DependenceTally::default(),
@@ -50,6 +55,7 @@ impl PartTally {
         self.launches += other.launches;
         self.mix.merge(&other.mix);
         self.requests.iter_mut().zip(&other.requests).for_each(|(mine, theirs)| mine.merge(theirs));
+        self.translation.merge(&other.translation);
         self.spread.merge(&other.spread);
         self.requested_bytes += other.requested_bytes;
         self.dependences.merge(&other.dependences);
@@ -64,6 +70,7 @@ impl PartTally {
             launches: self.launches,
             mix: self.mix.figures(),
             divergence: divergence.map(|(access, tally)| tally.divergence(access)).collect(),
+            translation: self.translation.figures(),
             spread: self.spread.figures(places),
             intensity: Intensity::new(&self.mix.compute_lanes, self.requested_bytes, sector_bytes),
             dependences: self.dependences.figures(),

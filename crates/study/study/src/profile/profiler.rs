@@ -12,6 +12,7 @@ use super::sharing::sharing;
 use super::sites::Sites;
 use super::space::MemorySpace;
 use super::spread::{Places, RowTally};
+use super::translation::Pages;
 use super::{Options, Profile};
 use rustc_hash::FxHashMap;
 use warpmem_machine::{Machine, MachineError};
@@ -31,6 +32,7 @@ pub(super) struct Profiler<'a> {
     records: u64,
     now: Now,
     lines: Lines,
+    pages: Pages,
     /// Latest instruction with a line in each channel.
     channels: Vec<u64>,
 }
@@ -81,6 +83,7 @@ impl<'a> Profiler<'a> {
                 chains: Vec::new(),
             },
             lines: Lines::new(geometry),
+            pages: Pages::new(geometry),
             channels: vec![0; machine.dram.channels as usize],
             places,
             machine,
@@ -204,6 +207,9 @@ impl Visitor for Profiler<'_> {
             return;
         }
         self.lines.fill(record, instruction.width);
+        if instruction.space.has_translation() {
+            part.translation.add(self.pages.count(self.lines.as_slice()));
+        }
         if instruction.space == MemorySpace::Global {
             self.count_global(instruction, record);
             return;

@@ -61,6 +61,11 @@ impl Counts {
         self.0.iter().sum()
     }
 
+    /// Returns how often a number occurred.
+    pub fn of(&self, value: usize) -> u64 {
+        self.0.get(value).copied().unwrap_or(0)
+    }
+
     pub fn sum(&self) -> u64 {
         self.0.iter().zip(0..).map(|(count, value): (_, u64)| count * value).sum()
     }

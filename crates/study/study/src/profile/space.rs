@@ -27,4 +27,9 @@ impl MemorySpace {
             Space::Shared | Space::Cluster | Space::None => None,
         }
     }
+
+    /// Returns whether the pages of its instructions are counted.
+    pub(super) fn has_translation(self) -> bool {
+        matches!(self, MemorySpace::Global | MemorySpace::Local)
+    }
 }

@@ -214,6 +214,20 @@ fn channels_of_an_instruction_are_distinct() {
 }
 
 #[test]
+fn pages_are_counted_by_kernel_and_alike_by_a_reading_for_them_alone() {
+    let of_stride = |stride| kernel(vec![vec![vec![load(&lanes(0, stride)), store(&[0])]]]);
+    let trace = trace(&[of_stride(4), of_stride(4096)]);
+    let go_on = &mut |_: &Progress| ControlFlow::Continue(());
+    let profile = profile(&trace, &machine(&[]), &Options::default(), go_on).unwrap();
+    let means = |part: &Part| part.translation.each_ref().map(|size| size.pages.mean);
+    let kernels: Vec<_> = profile.kernels.iter().map(means).collect();
+    assert_eq!(kernels, [[Some(1.0); 3], [Some(33.0 / 2.0), Some(3.0 / 2.0), Some(1.0)]]);
+    assert_eq!(profile.footprint[0].small_pages.value, 32);
+    assert_eq!(profile.footprint[0].medium_pages.value, 2);
+    assert_eq!(profile.all.translation, translation_divergence(&trace, go_on).unwrap());
+}
+
+#[test]
 fn sites_are_added_up_over_executions() {
     let at = |pc, step: Step| step.with(|instruction| instruction.pc = pc);
     let warp =
@@ -308,6 +322,7 @@ fn uncounted_figures_have_no_number() {
     let text = serde_json::to_string(&profile).unwrap();
     assert!(!text.contains("NaN") && !text.contains("inf"), "{text}");
     assert_eq!(profile.all.divergence[0].lines, Distribution::default());
+    assert_eq!(profile.all.translation[0].multi_page_share, None);
     assert_eq!(profile.all.intensity.fp_per_requested_byte, None);
     assert_eq!(profile.compulsory.fp_per_line_byte, None);
     assert_eq!(profile.footprint, []);
