@@ -313,7 +313,7 @@ const CHANGES: &[Change] = &[
     within("vm.enabled=true vm.page_bytes=4096 vm.fragmentation=true", "vm.seed=2"),
     within(TRANSLATED, "vm.l1.entries=2"),
     within(TRANSLATED, "vm.l1.ways=1"),
-    within(TRANSLATED, "vm.l1.pages_per_entry=4"),
+    within("vm.enabled=true vm.page_bytes=4096 vm.l1.entries=2", "vm.l1.pages_per_entry=64"),
     within(TRANSLATED, "vm.l1.latency=50"),
     within(TRANSLATED, "vm.l1.misses=1"),
     within(TRANSLATED, "vm.l1.waiting=1"),

@@ -76,9 +76,13 @@ fn a_miss_adds_its_walk_and_a_hit_nothing() {
 
 #[test]
 fn the_latency_of_the_tlb_is_that_of_its_hits() {
-    let kernel = sectors(&[7]);
-    let slow = |latency| added(&[latency, "vm.page_bytes=4096"], &kernel);
-    assert_eq!(slow("vm.l1.latency=0"), slow("vm.l1.latency=9"), "a miss pays for its walk alone");
+    let miss = sectors(&[7]);
+    let of =
+        |latency, kernel| added(&[latency, "sm.cta_dispatch_permille=1", "sm.count=1"], kernel);
+    assert_eq!(of("vm.l1.latency=0", &miss), of("vm.l1.latency=9", &miss), "it pays for its walk");
+    // The second CTA starts when the walk of the first is over.
+    let hit = loads([2, 1, 1], |warp, _, _| 128 * warp);
+    assert_eq!((of("vm.l1.latency=0", &hit), of("vm.l1.latency=9", &hit)), (0, 9));
 }
 
 #[test]

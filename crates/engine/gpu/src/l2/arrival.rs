@@ -2,9 +2,9 @@
 
 use super::delay::DelayLine;
 use super::queue::{L2Queue, QueueAccount};
-use super::slice::SlicePorts;
 use super::warp_types;
 use crate::context::Context;
+use crate::ports::SlicePorts;
 use crate::results::{QueueLength, QueueResult};
 use crate::side::CriticalFields;
 use warpmem_machine::Machine;

@@ -25,4 +25,5 @@ mod tests;
 mod to_dram;
 mod warp_types;
 
-pub use slice::{Slice, SlicePorts};
+pub use crate::ports::SlicePorts;
+pub use slice::Slice;

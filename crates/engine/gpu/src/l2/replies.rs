@@ -3,8 +3,8 @@
 
 use super::answers::Answers;
 use super::delay::DelayLine;
-use super::slice::SlicePorts;
 use crate::context::Context;
+use crate::ports::SlicePorts;
 use warpmem_machine::{Machine, ReplyOrder};
 use warpmem_sim::{
     L2Clock, PeerSlices, PortId, RequestId, RequestKind, RequestTable, SliceId, Ticks,

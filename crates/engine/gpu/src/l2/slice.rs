@@ -13,31 +13,16 @@ use super::tag_stage::{TagStage, Wait};
 use super::to_dram::ToDram;
 use super::warp_types::WarpCounts;
 use crate::context::Context;
-use crate::ports::DuplexPorts;
+use crate::ports::{DuplexPorts, SlicePorts};
 use crate::results::{QueueLength, SliceResult};
 use std::sync::Arc;
 use warpmem_cache::{CacheController, CacheCounts, ReservationFail, Room};
 use warpmem_machine::Machine;
 use warpmem_params::Counter;
 use warpmem_sim::{
-    CacheLevel, CachedLines, ChannelId, CoreClock, L2Clock, L2Cycle, Needs, PeerSlices, PortId,
-    SliceId, Ticks, UnitId,
+    CacheLevel, CachedLines, ChannelId, CoreClock, L2Clock, L2Cycle, Needs, PeerSlices, SliceId,
+    Ticks, UnitId,
 };
-
-/// The ports of a slice.
-#[derive(Clone, Copy, Debug)]
-pub struct SlicePorts {
-    /// From the request network.
-    pub requests: PortId,
-    /// To the reply network.
-    pub replies: PortId,
-    /// To the DRAM channel.
-    pub misses: PortId,
-    /// From the DRAM channel.
-    pub fills: PortId,
-    /// From and to the page walkers; none on a machine whose walks do not use the L2.
-    pub walks: Option<warpmem_translation::SlicePorts>,
-}
 
 /// A slice. It owns its cache and the stages around it; ports and requests belong to the region. The
 /// fields that every step reads come first, because the slices of a machine exceed the host's L1.
