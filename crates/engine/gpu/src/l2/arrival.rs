@@ -86,18 +86,26 @@ impl Arrivals {
     /// Accepts requests, loads of page walks first, and moves those whose delay is over into the queue,
     /// unless they enter last.
     pub fn arrive(&mut self, cycle: L2Cycle, now: Ticks, ctx: &mut Context) {
-        let mut left = self.per_cycle;
-        if let Some(walks) = self.walks {
-            while left > 0 && self.take_request(walks, now, ctx) {
-                left -= 1;
+        let left = if self.walks.is_some() { self.take_walks(now, ctx) } else { self.per_cycle };
+        for _ in 0..left {
+            if !self.take_request(self.port, now, ctx) {
+                break;
             }
-        }
-        while left > 0 && self.take_request(self.port, now, ctx) {
-            left -= 1;
         }
         if !self.queue_last {
             self.enqueue(cycle, now, ctx);
         }
+    }
+
+    /// Accepts loads of page walks. Returns how many requests may follow in this cycle.
+    #[inline(never)]
+    fn take_walks(&mut self, now: Ticks, ctx: &mut Context) -> u32 {
+        let Some(walks) = self.walks else { return self.per_cycle };
+        let mut left = self.per_cycle;
+        while left > 0 && self.take_request(walks, now, ctx) {
+            left -= 1;
+        }
+        left
     }
 
     /// Ends a cycle, in which the tags have been served: moves requests whose delay is over into
@@ -137,6 +145,7 @@ impl Arrivals {
     }
 
     /// Accepts a request from a port. Returns whether there was one, and room for it.
+    #[inline(always)]
     fn take_request(&mut self, port: PortId, now: Ticks, ctx: &mut Context) -> bool {
         if !self.has_room() {
             return false;

@@ -7,7 +7,7 @@ use crate::context::Context;
 use crate::ports::SlicePorts;
 use warpmem_machine::{Machine, ReplyOrder};
 use warpmem_sim::{
-    L2Clock, PeerSlices, PortId, RequestId, RequestKind, RequestTable, SliceId, Ticks,
+    L2Clock, PeerSlices, PortId, Request, RequestId, RequestKind, RequestTable, SliceId, Ticks,
 };
 
 /// The port for replies to the peer slice.
@@ -24,10 +24,36 @@ struct ToWalkers {
     link_ticks: u64,
 }
 
+/// Ports beside that to the reply network.
+#[derive(Default)]
+struct OtherPorts {
+    peer: Option<ToPeer>,
+    walkers: Option<ToWalkers>,
+}
+
+impl OtherPorts {
+    /// Returns the port for the reply to a request; none if it goes to the network.
+    fn of(&self, request: &Request) -> Option<PortId> {
+        if request.kind == RequestKind::Walk {
+            return self.walkers.as_ref().map(|walkers| walkers.port);
+        }
+        let peer = self.peer.as_ref()?;
+        let is_for_peer =
+            request.kind == RequestKind::Invalidate || peer.peers.is_from_peer(request, peer.own);
+        is_for_peer.then_some(peer.port)
+    }
+
+    /// Returns the latency of the link behind a port, ticks.
+    fn link_ticks(&self, port: PortId) -> u64 {
+        let walkers = self.walkers.as_ref().filter(|walkers| walkers.port == port);
+        walkers.map_or(0, |walkers| walkers.link_ticks)
+    }
+}
+
 pub(super) struct Replies {
     port: PortId,
-    to_peer: Option<ToPeer>,
-    to_walkers: Option<ToWalkers>,
+    /// None if all replies go to the network.
+    others: Option<Box<OtherPorts>>,
     /// L2 cycles from the tags to the reply port.
     latency: u32,
     /// Ticks from a fill until its first reply enters the reply queue.
@@ -51,11 +77,12 @@ impl Replies {
         let link_ticks = u64::from(machine.vm.walk.link_latency) * machine.clocks.periods().network;
         let to_walkers =
             |walks: warpmem_translation::SlicePorts| ToWalkers { port: walks.replies, link_ticks };
+        let walkers = ports.walks.map(to_walkers);
+        let others = walkers.map(|walkers| OtherPorts { walkers: Some(walkers), peer: None });
         let fill = if config.enabled { config.fill_latency } else { 0 };
         Replies {
             port: ports.replies,
-            to_peer: None,
-            to_walkers: ports.walks.map(to_walkers),
+            others: others.map(Box::new),
             latency: if config.enabled { config.latency } else { 0 },
             fill_ticks: u64::from(fill) * clock.period(),
             queue_ticks: u64::from(config.reply_latency) * clock.period(),
@@ -69,31 +96,14 @@ impl Replies {
 
     /// Sends replies of slice `own` to its peer through `port`.
     pub fn connect_peer(&mut self, peers: PeerSlices, own: SliceId, port: PortId) {
-        self.to_peer = Some(ToPeer { peers, own, port });
+        self.others.get_or_insert_default().peer = Some(ToPeer { peers, own, port });
     }
 
     /// Returns the port for the reply to a request.
     #[inline]
     fn port_of(&self, id: RequestId, ctx: &Context) -> PortId {
-        if self.has_one_port() {
-            return self.port;
-        }
-        let request = ctx.requests.get(id);
-        if let Some(walkers) =
-            self.to_walkers.as_ref().filter(|_| request.kind == RequestKind::Walk)
-        {
-            return walkers.port;
-        }
-        let Some(peer) = &self.to_peer else { return self.port };
-        let to_peer =
-            request.kind == RequestKind::Invalidate || peer.peers.is_from_peer(request, peer.own);
-        if to_peer { peer.port } else { self.port }
-    }
-
-    /// Whether all replies leave through the same port.
-    #[inline]
-    fn has_one_port(&self) -> bool {
-        self.to_peer.is_none() && self.to_walkers.is_none()
+        let Some(others) = &self.others else { return self.port };
+        others.of(ctx.requests.get(id)).unwrap_or(self.port)
     }
 
     /// Sets the latency of hits, L2 cycles.
@@ -138,7 +148,8 @@ impl Replies {
 
     /// Returns whether the port to the peer has room; if not, the slice is woken when it does.
     pub fn has_peer_room(&self, ctx: &mut Context) -> bool {
-        self.to_peer.as_ref().is_some_and(|peer| ctx.fabric.room_or_wake(peer.port))
+        let peer = self.others.as_ref().and_then(|others| others.peer.as_ref());
+        peer.is_some_and(|peer| ctx.fabric.room_or_wake(peer.port))
     }
 
     /// Sends at most one reply of a fill and one due hit. `l2.reply_order` decides which goes first
@@ -202,14 +213,13 @@ impl Replies {
         ctx.requests.stamps_mut(id).replied = now;
         let leaves = Ticks(now.0 + self.queue_ticks).max(self.free);
         self.free = Ticks(leaves.0 + self.period);
-        let link = self.to_walkers.as_ref().filter(|walkers| walkers.port == port);
-        let link_ticks = link.map_or(0, |walkers| walkers.link_ticks);
+        let link_ticks = self.others.as_ref().map_or(0, |others| others.link_ticks(port));
         ctx.fabric.push(port, id, Ticks(leaves.0 + link_ticks));
     }
 
     /// Returns when a reply can leave. A reply without room is woken by the port.
     pub fn next_time(&self, now: Ticks, ctx: &mut Context) -> Ticks {
-        if !self.has_one_port() {
+        if self.others.is_some() {
             return self.next_of_all_ports(now, ctx);
         }
         let due = self.hits.due().min(self.answers.due());

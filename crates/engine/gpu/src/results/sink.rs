@@ -33,10 +33,10 @@ pub struct LoadRow {
     /// Distinct channels and (channel, bank) pairs of the requests [Yuan Fig 14].
     pub channels: u32,
     pub banks: u32,
-    /// Distinct pages of the requests; `None` without address translation.
-    pub pages: Option<u32>,
+    /// Distinct pages of the requests; 0 without address translation.
+    pub pages: u32,
     /// Longest wait of a request for its translation, core cycles.
-    pub translation_cycles: u64,
+    pub translation_cycles: u32,
     /// Slowest minus fastest turnaround of its off-chip requests, core cycles [WMC Fig 4a]; `None`
     /// with fewer than two of them.
     pub divergence: Option<u64>,

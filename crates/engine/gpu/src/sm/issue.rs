@@ -11,6 +11,7 @@ use warpmem_trace::{Kind, TraceError};
 
 impl Sm {
     /// Issues at most one instruction per scheduler; returns how many issued.
+    #[inline(always)]
     pub(super) fn issue_all(
         &mut self,
         cycle: CoreCycle,

@@ -155,7 +155,9 @@ impl Sm {
             self.leave_clusters(cycle);
             self.memory.exchange(ctx);
         }
-        self.memory.translate(ctx);
+        if self.memory.translates() {
+            self.memory.translate(ctx);
+        }
         if self.memory.has_reply(ctx) {
             self.memory.take_replies(&mut *self.issue.policy, ctx);
         }
@@ -436,7 +438,10 @@ impl Sm {
         if self.sync.is_active() {
             next = next.min(self.sync.next_release()).min(self.memory.next_message(soon, ctx));
         }
-        next = next.min(self.memory.next_lookup(ctx)).min(self.memory.next_translation(ctx));
+        if self.memory.translates() {
+            next = next.min(self.memory.next_translation(ctx));
+        }
+        next = next.min(self.memory.next_lookup(ctx));
         if next <= soon {
             return soon;
         }

@@ -45,17 +45,17 @@ impl StreamedRow for LoadRow {
             counted("banks", "banks", "Distinct banks of the requests [Yuan Fig 14].", |l| {
                 l.banks.into()
             }),
-            maybe_count(
+            counted(
                 "pages",
                 "pages",
-                "Distinct pages of the requests; null without address translation.",
-                |l: &LoadRow| l.pages.map(u64::from),
+                "Distinct pages of the requests; 0 without address translation.",
+                |l| l.pages.into(),
             ),
             counted(
                 "translation_cycles",
                 "core cycles",
                 "Longest wait of a request for its translation.",
-                |l| l.translation_cycles,
+                |l| l.translation_cycles.into(),
             ),
             maybe_count(
                 "divergence",

@@ -365,8 +365,8 @@ pub(crate) fn load_row(index: u64) -> LoadRow {
         offchip_requests: small(32),
         channels: small(6),
         banks: small(31),
-        pages: divergent.then(|| 1 + small(9)),
-        translation_cycles: index * 31 % 400,
+        pages: 1 + small(9),
+        translation_cycles: small(400),
         divergence: divergent.then_some(index * 104_729 % 500),
         in_mc_divergence: divergent.then(|| (index % 300).cast_signed() - 150),
     }

@@ -542,7 +542,7 @@ fn assert_finite<R>(columns: &[Column<R>], rows: impl IntoIterator<Item: Borrow<
 fn a_fingerprint_depends_on_every_count() {
     let base = fixture::result().fingerprint();
     assert_eq!(fixture::result().fingerprint(), base);
-    let changes: [fn(&mut RunResult); 24] = [
+    let changes: [fn(&mut RunResult); 26] = [
         |r| r.steps += 1,
         |r| r.channels[0].occupancy_cycles[3] += 1,
         |r| r.loads.offchip_requests.record(1),

@@ -266,7 +266,7 @@ impl MemoryPipeline {
         let (channels, banks) = self.requests.locate(&mut entry.lists, map);
         let sectors = entry.lists.sectors.as_slice();
         let translation = self.network.translation.as_mut();
-        let pages = translation.map(|translation| translation.begin(access, sectors));
+        let pages = translation.map_or(0, |translation| translation.begin(access, sectors));
         let access = self.accesses.get_mut(access);
         access.row.pages = pages;
         access.row.requests = sectors.len() as u32;
@@ -355,9 +355,15 @@ impl MemoryPipeline {
         }
     }
 
+    /// Whether the SM translates addresses.
+    #[inline]
+    pub fn translates(&self) -> bool {
+        self.network.translation.is_some()
+    }
+
     /// Returns the next cycle in which a translation arrives. Translated requests wait for the
     /// network, which wakes the SM.
-    #[inline]
+    #[inline(never)]
     pub fn next_translation(&self, ctx: &Context) -> CoreCycle {
         let Some(translation) = &self.network.translation else { return CoreCycle::NEVER };
         match translation.next_arrival(ctx) {
@@ -372,7 +378,7 @@ impl MemoryPipeline {
     }
 
     /// Takes the translations of this cycle, and sends the requests that waited for them.
-    #[inline]
+    #[inline(never)]
     pub fn translate(&mut self, ctx: &mut Context) {
         let cycle = self.cycle;
         let Some(translation) = &mut self.network.translation else { return };
@@ -382,7 +388,6 @@ impl MemoryPipeline {
         }
     }
 
-    #[inline(never)]
     fn send_translated(&mut self, cycle: CoreCycle, ctx: &mut Context) {
         while let Some((access, waited)) = self.network.send_translated(cycle, ctx) {
             self.count_wait(access, waited);
@@ -392,7 +397,7 @@ impl MemoryPipeline {
     /// Counts the wait of a part of an access for a translation.
     fn count_wait(&mut self, access: AccessId, cycles: u64) {
         let row = &mut self.accesses.get_mut(access).row;
-        row.translation_cycles = row.translation_cycles.max(cycles);
+        row.translation_cycles = row.translation_cycles.max(cycles as u32);
     }
 
     /// Returns the next cycle in which a lookup is due at the tags.

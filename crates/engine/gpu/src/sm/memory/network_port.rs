@@ -57,8 +57,8 @@ impl NetworkPort {
     /// Whether a request can be sent; if only the port is full, the SM is woken when it drains.
     #[inline]
     pub fn may_send_or_wake(&self, fabric: &mut Fabric) -> bool {
-        let may_hold = self.translation.as_ref().is_none_or(|own| own.room(usize::MAX) > 0);
-        self.may_send() && may_hold && fabric.room_or_wake(self.request_port)
+        let may_wait = self.translation.is_none() || self.room_behind_translation(usize::MAX) > 0;
+        self.may_send() && may_wait && fabric.room_or_wake(self.request_port)
     }
 
     /// Returns the number of free miss-queue entries for requests that are answered.
@@ -71,6 +71,12 @@ impl NetworkPort {
     #[inline]
     pub fn room(&self, cycle: CoreCycle, fabric: &Fabric) -> usize {
         let room = self.miss_queue.room(cycle).min(fabric.room(self.request_port));
+        if self.translation.is_some() { self.room_behind_translation(room) } else { room }
+    }
+
+    /// Returns how many requests may be sent if the port has room for `room`.
+    #[inline(never)]
+    fn room_behind_translation(&self, room: usize) -> usize {
         self.translation.as_ref().map_or(room, |translation| translation.room(room))
     }
 
@@ -94,9 +100,16 @@ impl NetworkPort {
 
     /// Sends a request that leaves L1 in `cycle`, if it need not wait for its translation.
     fn push(&mut self, request: RequestId, cycle: CoreCycle, ctx: &mut Context) {
-        let Some(translation) = &mut self.translation else {
-            return self.leave(request, cycle, ctx);
-        };
+        if self.translation.is_some() {
+            self.translate(request, cycle, ctx);
+        } else {
+            self.leave(request, cycle, ctx);
+        }
+    }
+
+    #[inline(never)]
+    fn translate(&mut self, request: RequestId, cycle: CoreCycle, ctx: &mut Context) {
+        let Some(translation) = &mut self.translation else { return };
         if let Some(cycle) = translation.translate(request, cycle, ctx) {
             self.leave(request, cycle, ctx);
         }
@@ -118,6 +131,7 @@ impl NetworkPort {
         Some((waiting.access, leaves.since(waiting.since)))
     }
 
+    #[inline(always)]
     fn leave(&mut self, request: RequestId, cycle: CoreCycle, ctx: &mut Context) {
         let leaves = self.clock.at(cycle);
         ctx.requests.stamps_mut(request).l1_missed = leaves;

@@ -18,7 +18,7 @@ impl MemoryPipeline {
         occupancy: Occupancy,
         ctx: &mut Context,
     ) {
-        if !self.is_admitted(cycle, ctx) {
+        if self.translates() && !self.is_admitted(cycle, ctx) {
             return;
         }
         let Some(entry) = self.lsu.head() else { return };
@@ -49,6 +49,7 @@ impl MemoryPipeline {
     }
 
     /// Whether the pages of the current instruction are translated, if that is due before L1.
+    #[inline(never)]
     fn is_admitted(&mut self, cycle: CoreCycle, ctx: &mut Context) -> bool {
         let Some(translation) = &mut self.network.translation else { return true };
         let Some(entry) = self.lsu.head().filter(|entry| entry.sent == 0) else { return true };
