@@ -43,7 +43,7 @@ macro_rules! slot {
     };
 }
 
-fn slots() -> [PolicySlot; 8] {
+fn slots() -> [PolicySlot; 9] {
     [
         slot!(SCHEDULERS, dram_scheduler),
         slot!(WARP_SCHEDULERS, warp_scheduler),

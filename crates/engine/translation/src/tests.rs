@@ -4,7 +4,7 @@ use crate::scheduler::WALK_SCHEDULERS;
 use crate::{Mmu, SlicePorts, SmPorts, TranslationResult, Vm};
 use warpmem_sim::{
     Address, AddressMap, AddressSpace, Clock, Context, Domain, IndexHash, Location, NetworkClock,
-    NetworkCycle, Region, Request, RequestId, RequestKind, SmId, Ticks, UnitId,
+    NetworkCycle, Region, Request, RequestKind, SmId, Ticks, UnitId,
 };
 
 const SMS: u16 = 3;
@@ -104,8 +104,7 @@ impl Rig {
     fn run(&mut self) -> Vec<(u64, u16, u64)> {
         let mut replies = Vec::new();
         let mut next = Some(NetworkCycle::ZERO);
-        let mut cycle = NetworkCycle::ZERO;
-        for _ in 0..20_000 {
+        for cycle in (0..20_000).map(NetworkCycle::new) {
             let now = self.clock.at(cycle);
             if next.is_some_and(|next| next <= cycle) || self.is_woken(now) {
                 let ctx = &mut Context { regions: &mut self.regions, map: &self.map };
@@ -114,7 +113,6 @@ impl Rig {
             }
             self.serve_loads(now);
             self.take_replies(now, &mut replies);
-            cycle += 1;
         }
         assert!(self.mmu.is_idle(), "{}", self.mmu.describe());
         assert_eq!(self.regions[0].requests.in_flight(), 0);
@@ -141,10 +139,7 @@ impl Rig {
         let Region { fabric, requests } = &mut self.regions[0];
         for ports in &self.sms {
             while let Some(id) = fabric.ready(ports.replies, now) {
-                let id: RequestId = {
-                    fabric.pop(ports.replies, now);
-                    id
-                };
+                fabric.pop(ports.replies, now);
                 let Request { sm, address, .. } = *requests.get(id);
                 replies.push((now.0 / PERIOD, sm.0, address >> 12));
                 requests.remove(id);

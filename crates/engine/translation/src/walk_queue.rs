@@ -57,10 +57,9 @@ impl WalkQueue {
     }
 
     fn add_loads(&mut self, instruction: InstructionId, loads: i32) {
-        let own = self.pending.iter_mut().filter(|walk| walk.instruction == instruction);
-        own.for_each(|walk| {
-            walk.instruction_loads = walk.instruction_loads.saturating_add_signed(loads)
-        });
+        for walk in self.pending.iter_mut().filter(|walk| walk.instruction == instruction) {
+            walk.instruction_loads = walk.instruction_loads.saturating_add_signed(loads);
+        }
     }
 }
 
