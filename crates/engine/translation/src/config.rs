@@ -44,7 +44,7 @@ section! {
         latency: u32 = 0, in 0..=CYCLES, unit "core cycles";
         /// Pages for which translations may be outstanding.
         misses: u32 = 32, in 1..=ENTRIES, unit "pages";
-        /// Requests that wait for translations. L1 serves no miss while there are as many.
+        /// Waiting requests at which L1 stops to serve misses.
         waiting: u32 = 512, in 1..=ENTRIES, unit "requests";
         /// `true`: an instruction enters L1 when all its pages are translated, and the instructions
         /// behind it wait. `false`: L1 has virtual addresses, and its misses are translated, once per

@@ -11,7 +11,7 @@ pub struct TranslationResult {
     pub hits: u64,
     /// Misses to a page whose walk was outstanding.
     pub merges: u64,
-    /// Walks, of which each was one miss.
+    /// Walks: one per miss that did not merge.
     pub walks: u64,
     /// Loads of the walks; walk caches save the others.
     pub loads: u64,

@@ -232,7 +232,7 @@ fn a_lookup_waits_while_no_more_pages_may_be_in_flight() {
     let walk = 3 * LOAD;
     let mut replies = rig.run();
     replies.sort_unstable();
-    assert_eq!(replies, [(walk + 10, 0, 0), (walk + 11, 1, 0), (walk + LOAD + 10, 0, 1)]);
+    assert_eq!(replies, [(walk + 10, 0, 0), (walk + 11, 1, 0), (walk + LOAD + 10, 1, 1)]);
 }
 
 #[test]

@@ -25,7 +25,7 @@ pub(super) struct Waiting {
     /// [`RequestId::NONE`] for the instruction.
     pub request: RequestId,
     pub access: AccessId,
-    /// First cycle in which it could leave.
+    /// First cycle of its wait.
     pub since: CoreCycle,
 }
 
@@ -62,7 +62,7 @@ pub(super) struct Translation {
     most_misses: usize,
     most_held: usize,
     misses: Vec<Miss>,
-    /// Those whose pages find no room among the misses, with their pages, in order.
+    /// Waiters that find no room among the misses, with their pages, in order.
     queued: VecDeque<(u64, Waiting)>,
     /// Translated requests that wait for the request port, in order.
     translated: VecDeque<Waiting>,
@@ -143,8 +143,8 @@ impl Translation {
         hit
     }
 
-    /// Translates a request that leaves L1 in cycle `leaves`. Returns the cycle in which it leaves
-    /// for the network; none if it waits for its translation.
+    /// Translates a request that leaves L1 in cycle `leaves`. Returns the cycle of its departure for
+    /// the network; none if it waits for its translation.
     pub fn translate(
         &mut self,
         id: RequestId,
@@ -303,8 +303,8 @@ impl Translation {
         };
     }
 
-    /// Takes the next translated request, and returns it with the cycle in which it leaves: the one
-    /// after `cycle`, as the fill takes one.
+    /// Takes the next translated request, with the cycle of its departure: the one after `cycle`, as
+    /// the fill takes one.
     pub fn take_translated(&mut self, cycle: CoreCycle) -> Option<(Waiting, CoreCycle)> {
         let waiting = self.translated.pop_front()?;
         let leaves = waiting.since.max(cycle + 1);
