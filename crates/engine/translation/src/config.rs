@@ -20,7 +20,7 @@ section! {
         /// physical page has the number of its virtual page.
         fragmentation: bool = false;
         /// Seed of the placement of pages.
-        seed: u32 = 1, in 0..;
+        seed: u32 = 1, in 0..=1_000_000_000;
         /// First-level TLBs.
         l1: L1Tlb;
         /// Second-level TLB.
