@@ -72,9 +72,10 @@ impl Mmu {
     /// Simulates network cycle `cycle`: ends of loads, lookups, starts of walks. Returns the next
     /// cycle that must be simulated without an earlier arrival.
     pub fn step(&mut self, cycle: NetworkCycle, ctx: &mut Context) -> Option<NetworkCycle> {
-        // Ports of slices have numbers of SMs too; an SM without a request does no harm.
+        // An SM and a slice may have the same number; those without a request are dropped.
         let arrived = ctx.take_arrivals(self.unit);
         self.waiting.iter_mut().zip(arrived).for_each(|(all, word)| *all |= word);
+        self.walkers.arrived(arrived);
         self.walkers.advance(cycle, &mut self.ended, &mut self.counts, ctx);
         self.end_walks(cycle, ctx);
         let next_lookup = self.look_up(cycle, ctx);

@@ -5,7 +5,7 @@ use crate::page_table::PageTable;
 use crate::walk_cache::WalkCaches;
 use crate::{SlicePorts, Vm};
 use std::collections::VecDeque;
-use warpmem_sim::{Context, NetworkClock, NetworkCycle, Request, RequestKind, Ticks};
+use warpmem_sim::{Context, NetworkClock, NetworkCycle, Request, RequestKind, Ticks, bits};
 
 /// A walk in progress.
 #[derive(Clone, Copy)]
@@ -18,8 +18,9 @@ struct Active {
 
 /// Destination of the loads of the walks.
 enum Memory {
-    /// The L2 slices: their ports, and the latency of the link, ticks.
-    Slices { ports: Vec<SlicePorts>, link_ticks: u64 },
+    /// The L2 slices: their ports, those with replies (one bit each), and the latency of the link,
+    /// ticks.
+    Slices { ports: Vec<SlicePorts>, waiting: [u64; 4], link_ticks: u64 },
     /// None: every load takes `latency` cycles. Loads in flight, with the cycle of their end.
     Fixed { latency: u64, ends: VecDeque<(NetworkCycle, u32)> },
 }
@@ -40,7 +41,7 @@ impl Walkers {
         let table = PageTable::new(vm.levels);
         let memory = if vm.walk.memory {
             let link_ticks = u64::from(vm.walk.link_latency) * clock.period();
-            Memory::Slices { ports, link_ticks }
+            Memory::Slices { ports, waiting: [0; 4], link_ticks }
         } else {
             Memory::Fixed { latency: vm.walk.latency.into(), ends: VecDeque::new() }
         };
@@ -51,6 +52,13 @@ impl Walkers {
             memory,
             active: vec![None; vm.walk.walkers as usize],
             idle: (0..vm.walk.walkers).rev().collect(),
+        }
+    }
+
+    /// Reports the slices whose ports may have become non-empty, one bit each.
+    pub fn arrived(&mut self, slices: [u64; 4]) {
+        if let Memory::Slices { waiting, .. } = &mut self.memory {
+            waiting.iter_mut().zip(slices).for_each(|(all, word)| *all |= word);
         }
     }
 
@@ -94,7 +102,7 @@ impl Walkers {
         self.active[walker as usize] = Some(walk);
         match &mut self.memory {
             Memory::Fixed { latency, ends } => ends.push_back((cycle + *latency, walker)),
-            Memory::Slices { ports, link_ticks } => {
+            Memory::Slices { ports, link_ticks, .. } => {
                 let address = self.table.address(walk.page, walk.level);
                 let place = ctx.map.locate(address);
                 let load = Request::of_slice(address, RequestKind::Walk, place);
@@ -140,10 +148,18 @@ impl Walkers {
             Memory::Fixed { ends, .. } => {
                 ends.pop_front_if(|(end, _)| *end <= cycle).map(|(_, walker)| walker)
             }
-            Memory::Slices { ports, .. } => {
+            Memory::Slices { ports, waiting, .. } => {
                 let now = self.clock.at(cycle);
-                let port = ports.iter().find(|ports| ctx.ready(ports.replies, now).is_some())?;
-                let id = ctx.pop(port.replies, now);
+                let replies = |slice: usize| ports.get(slice).map(|ports| ports.replies);
+                let candidates = *waiting;
+                let port = bits::members(&candidates).find_map(|slice| {
+                    let head = replies(slice).map_or(Ticks::NEVER, |port| ctx.head_ready(port));
+                    if head == Ticks::NEVER {
+                        bits::remove(waiting, slice);
+                    }
+                    replies(slice).filter(|_| head <= now)
+                })?;
+                let id = ctx.pop(port, now);
                 let &Request { access, offchip, .. } = ctx.request(id);
                 counts.offchip_loads += u64::from(offchip);
                 ctx.remove(id);
@@ -156,8 +172,9 @@ impl Walkers {
     pub fn next_end(&self, ctx: &Context) -> Option<NetworkCycle> {
         match &self.memory {
             Memory::Fixed { ends, .. } => ends.front().map(|&(end, _)| end),
-            Memory::Slices { ports, .. } => {
-                let next = ports.iter().map(|ports| ctx.head_ready(ports.replies)).min()?;
+            Memory::Slices { ports, waiting, .. } => {
+                let slices = bits::members(waiting).filter_map(|slice| ports.get(slice));
+                let next = slices.map(|ports| ctx.head_ready(ports.replies)).min()?;
                 (next < Ticks::NEVER).then(|| self.clock.cycle_from(next))
             }
         }
