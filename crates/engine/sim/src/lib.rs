@@ -24,7 +24,7 @@ mod table;
 mod time;
 mod wheel;
 
-pub use address::{Address, AddressMap, AddressSpace, BitGroup, Field, Layout, Location};
+pub use address::{Address, AddressMap, AddressSpace, BitGroup, Field, Layout, Location, test_map};
 pub use bench::Bench;
 pub use cached_lines::{BankRow, CachedLines, LineSet};
 pub use context::Context;

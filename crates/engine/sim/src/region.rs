@@ -55,10 +55,7 @@ pub fn free_left(regions: &mut [Region]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{
-        Address, AddressMap, AddressSpace, Clock, Context, IndexHash, PortId, Ticks, UnitId,
-        test_request,
-    };
+    use crate::{Clock, Context, PortId, Ticks, UnitId, test_map, test_request};
 
     /// Two regions, with a port from SM 0 of the first to a network and one from the network to slice
     /// 0 of the second.
@@ -73,30 +70,10 @@ mod tests {
         (regions, from, to)
     }
 
-    fn space() -> AddressSpace {
-        let address = Address {
-            map: "row:12 bank:4 column:5 burst:6".to_owned(),
-            interleave_bytes: 256,
-            partition_hash: IndexHash::Linear,
-            bank_hash: IndexHash::Linear,
-            partition_hash_bits: Vec::new(),
-        };
-        AddressSpace {
-            channels: 1,
-            pseudo_channels: 1,
-            stacks: 1,
-            banks: 16,
-            bank_groups: 4,
-            burst_bytes: 64,
-            row_bytes: 2048,
-            address,
-        }
-    }
-
     #[test]
     fn a_network_moves_requests_between_regions() {
         let (mut regions, from, to) = machine();
-        let map = AddressMap::new(&space(), 1).unwrap();
+        let map = test_map(1, 1);
         let sent = test_request(&mut regions[0].requests, 128);
         regions[0].fabric.push(from, sent, Ticks(1));
         let ctx = &mut Context { regions: &mut regions, map: &map };

@@ -3,8 +3,8 @@
 use crate::scheduler::WALK_SCHEDULERS;
 use crate::{Mmu, SlicePorts, SmPorts, TranslationResult, Vm};
 use warpmem_sim::{
-    Address, AddressMap, AddressSpace, Clock, Context, Domain, IndexHash, Location, NetworkClock,
-    NetworkCycle, Region, Request, RequestKind, SmId, Ticks, UnitId,
+    AddressMap, Clock, Context, Domain, Location, NetworkClock, NetworkCycle, Region, Request,
+    RequestKind, SmId, Ticks, UnitId, test_map,
 };
 
 const SMS: u16 = 3;
@@ -38,27 +38,6 @@ fn vm() -> Vm {
     vm
 }
 
-fn map() -> AddressMap {
-    let address = Address {
-        map: "row:12 bank:4 column:5 burst:6".to_owned(),
-        interleave_bytes: 256,
-        partition_hash: IndexHash::Linear,
-        bank_hash: IndexHash::Linear,
-        partition_hash_bits: Vec::new(),
-    };
-    let space = AddressSpace {
-        channels: 1,
-        pseudo_channels: 1,
-        stacks: 1,
-        banks: 16,
-        bank_groups: 4,
-        burst_bytes: 64,
-        row_bytes: 2048,
-        address,
-    };
-    AddressMap::new(&space, 1).unwrap()
-}
-
 impl Rig {
     fn new(vm: &Vm, scheduler: &str) -> Rig {
         let clocks = [PERIOD; Domain::COUNT].map(Clock::new);
@@ -81,7 +60,7 @@ impl Rig {
         let scheduler = WALK_SCHEDULERS.build(scheduler, &()).unwrap();
         Rig {
             mmu: Mmu::new(vm, 0, clock, scheduler, sms.clone(), vec![slice]),
-            map: map(),
+            map: test_map(1, 1),
             clock,
             sms,
             slice,

@@ -3,9 +3,8 @@
 use crate::NetworkSpec;
 use crate::{Direction, NetworkContext, NetworkPolicies, NetworkResult, Placement, Topology};
 use warpmem_sim::{
-    Address, AddressMap, AddressSpace, Bench, Clock, Context, Domain, IndexHash, Location, Message,
-    NetworkClock, NetworkCycle, PortId, Request, RequestId, RequestKind, SliceId, SmId, Ticks,
-    UnitId,
+    Bench, Clock, Context, Domain, Location, Message, NetworkClock, NetworkCycle, PortId, Request,
+    RequestId, RequestKind, SliceId, SmId, Ticks, UnitId, test_map,
 };
 use warpmem_support::random::Random;
 
@@ -111,8 +110,11 @@ impl<'a> Rig<'a> {
         build: impl FnOnce(&NetworkContext) -> Box<dyn Topology>,
     ) -> Outcome {
         let (inputs, outputs) = self.counts(packets);
-        let mut bench =
-            Bench::new([1, 1, self.period, 1].map(Clock::new), [0, outputs, 2, inputs], map());
+        let mut bench = Bench::new(
+            [1, 1, self.period, 1].map(Clock::new),
+            [0, outputs, 2, inputs],
+            test_map(2, 2),
+        );
         let network_unit = unit(Domain::Network, self.direction as usize);
         let fabric = &mut bench.region.fabric;
         let ins: Vec<_> = (0..inputs)
@@ -226,28 +228,6 @@ impl Awake {
         }
         taken
     }
-}
-
-/// Returns the map of two channels of 16 banks.
-fn map() -> AddressMap {
-    let address = Address {
-        map: "row:12 bank:4 column:5 burst:6".to_owned(),
-        interleave_bytes: 256,
-        partition_hash: IndexHash::Linear,
-        bank_hash: IndexHash::Linear,
-        partition_hash_bits: Vec::new(),
-    };
-    let space = AddressSpace {
-        channels: 2,
-        pseudo_channels: 1,
-        stacks: 1,
-        banks: 16,
-        bank_groups: 4,
-        burst_bytes: 64,
-        row_bytes: 2048,
-        address,
-    };
-    AddressMap::new(&space, 2).unwrap()
 }
 
 fn unit(domain: Domain, index: usize) -> UnitId {

@@ -58,3 +58,28 @@ impl Address {
         Ok(first..=last)
     }
 }
+
+/// Makes the map of channels of 16 banks, for tests of units.
+///
+/// # Panics
+/// If the numbers do not fit a map.
+pub fn test_map(channels: u32, slices_per_channel: u32) -> AddressMap {
+    let address = Address {
+        map: "row:12 bank:4 column:5 burst:6".to_owned(),
+        interleave_bytes: 256,
+        partition_hash: IndexHash::Linear,
+        bank_hash: IndexHash::Linear,
+        partition_hash_bits: Vec::new(),
+    };
+    let space = AddressSpace {
+        channels,
+        pseudo_channels: 1,
+        stacks: 1,
+        banks: 16,
+        bank_groups: 4,
+        burst_bytes: 64,
+        row_bytes: 2048,
+        address,
+    };
+    AddressMap::new(&space, slices_per_channel).expect("the numbers fit")
+}
