@@ -15,6 +15,10 @@ const WITHOUT_EFFECT: &[(&str, &str)] = &[
     ("description", "a text for people"),
     ("dram.stacks", "no machine with stacks yet"),
     ("dram.timing.tccdr", "no machine with stacks yet"),
+    (
+        "vm.walk.l2_bypass",
+        "walks hit more than data here; `translation` has a kernel where they do not",
+    ),
 ];
 
 /// Returns whether a key changes only energy.
@@ -51,6 +55,11 @@ const SECTORED: &str = "l2.cache.write_allocate=fetch-on-write";
 
 /// A machine with address translation, and small pages.
 const TRANSLATED: &str = "vm.enabled=true vm.page_bytes=4096";
+
+/// The same with TLBs of groups, and with tokens.
+const GROUPED: &str = "vm.enabled=true vm.page_bytes=4096 vm.group.sms=2";
+const TRANSLATED_WITH_TOKENS: &str =
+    "vm.enabled=true vm.page_bytes=4096 vm.l2.entries=16 vm.tokens.epoch=1000 vm.tokens.percent=0";
 
 /// Energies to scale.
 const WITH_ENERGIES: &str = "energy.table=accelwattch-volta";
@@ -318,6 +327,20 @@ const CHANGES: &[Change] = &[
     within(TRANSLATED, "vm.l1.misses=1"),
     within(TRANSLATED, "vm.l1.waiting=1"),
     within(TRANSLATED, "vm.l1.before_l1=true"),
+    within(TRANSLATED, "vm.group.sms=2"),
+    within(GROUPED, "vm.group.entries=2"),
+    within(GROUPED, "vm.group.ways=1"),
+    within(
+        "vm.enabled=true vm.page_bytes=4096 vm.group.sms=2 vm.group.entries=2",
+        "vm.group.pages_per_entry=64",
+    ),
+    within(GROUPED, "vm.group.latency=90"),
+    within(GROUPED, "vm.group.link_latency=70"),
+    within(GROUPED, "vm.group.lookups_per_cycle=4"),
+    within(TRANSLATED, "vm.l2.warm=true"),
+    within("vm.enabled=true vm.page_bytes=4096 vm.l2.entries=16", "vm.tokens.epoch=10"),
+    within(TRANSLATED_WITH_TOKENS, "vm.tokens.percent=10"),
+    within(TRANSLATED_WITH_TOKENS, "vm.tokens.bypass_entries=1"),
     within(TRANSLATED, "vm.l2.entries=16"),
     within("vm.enabled=true vm.page_bytes=4096 vm.l2.entries=64", "vm.l2.ways=1"),
     within("vm.enabled=true vm.page_bytes=4096 vm.l2.entries=16", "vm.l2.pages_per_entry=8"),

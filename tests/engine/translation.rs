@@ -1,15 +1,17 @@
 //! Address translation in whole machines.
 
-use crate::trace::{Kernel, NO_REFRESH, loads, machine, mixed, run, write};
+use crate::recording::Everything;
+use crate::trace::{Kernel, NO_REFRESH, Step, loads, machine, mixed, run, write};
 use warpmem::dram::checker::check;
 use warpmem::dram::scheduler::SCHEDULERS;
 use warpmem::gpu::engine::Simulation;
-use warpmem::gpu::results::{Discard, RunResult, TlbCounts};
+use warpmem::gpu::results::{AccessKind, Discard, RequestRow, RunResult, TlbCounts};
 use warpmem::translation::scheduler::WALK_SCHEDULERS;
 use warpmem_testing::is_sampled;
+use warpmem_trace::Kind;
 
 /// One clock for all domains, so that latencies add up, and every load of a walk of 60 cycles.
-const CLOSED: [&str; 13] = [
+const CLOSED: [&str; 18] = [
     "clocks.core_mhz=1000",
     "clocks.network_mhz=1000",
     "clocks.l2_mhz=1000",
@@ -20,8 +22,13 @@ const CLOSED: [&str; 13] = [
     "vm.walk.memory=false",
     "vm.walk.latency=60",
     "vm.walk.cache_entries=0",
+    "vm.l1.entries=32",
     "vm.l2.latency=30",
     "vm.l2.link_latency=20",
+    "vm.l2.entries=1024",
+    "vm.l2.pages_per_entry=1",
+    "vm.l2.lookups_per_cycle=1",
+    "vm.l2.warm=false",
     "run.page_offset=0",
 ];
 
@@ -97,6 +104,103 @@ fn a_second_sm_finds_the_translation_in_the_shared_tlb() {
 }
 
 #[test]
+fn a_tlb_of_a_group_is_asked_on_the_way_to_the_second_level() {
+    let keys = ["vm.group.sms=2", "vm.group.latency=7", "vm.group.link_latency=3"];
+    let grouped = 3 + 7 + 3;
+    assert_eq!(added(&keys, &sectors(&[7])), ASKED + grouped + WALK);
+    // CTA 1 runs on the other SM of the group and starts long after the walk of CTA 0.
+    let run = result(
+        &[&keys[..], &["sm.cta_dispatch_permille=1"]].concat(),
+        &loads([2, 1, 1], |_, _, _| 0),
+    );
+    assert_eq!((run.translation.group_lookups, run.translation.group_hits), (2, 1));
+    let held: Vec<u64> =
+        run.sms.iter().map(|sm| sm.tlb.held_cycles).filter(|&held| held > 0).collect();
+    assert_eq!(held, [ASKED + grouped + WALK, grouped + 1]);
+}
+
+/// The cost of a miss that hits in the next level, and the reach of the first level, as in the
+/// published latency curves (docs/lab/translation.md).
+#[test]
+fn chips_translate_as_measured() {
+    for (name, cost, reach) in [
+        ("v100", 9, 32 << 20),
+        ("a100", 10, 32 << 20),
+        ("h100", 10, 256 << 20),
+        ("h200", 10, 256 << 20),
+        ("b200", 10, 256 << 20),
+        ("l40s", 10, 32 << 20),
+        ("rtx4090", 10, 32 << 20),
+        ("rtx3070", 10, 32 << 20),
+        ("rtx2060s", 10, 32 << 20),
+    ] {
+        let chip = machine(name, &["policy.ideal=perfect-l2"]);
+        let vm = &chip.vm;
+        let pages = u64::from(vm.l1.entries * vm.l1.pages_per_entry);
+        assert_eq!(pages * u64::from(vm.page_bytes), reach, "{name}");
+        let trace = write(&[loads([1, 1, 1], |_, _, _| 0)]);
+        let translated = run(&chip, &trace.trace);
+        let without = machine(name, &["policy.ideal=perfect-l2", "vm.enabled=false"]);
+        let without = run(&without, &trace.trace);
+        let found = translated.core_cycles - without.core_cycles;
+        // Clocks of domains differ.
+        assert!(found.abs_diff(cost) <= 1, "{name}: {found}");
+        assert_eq!((translated.translation.hits, translated.translation.walks), (1, 0), "{name}");
+    }
+}
+
+#[test]
+fn loads_of_walks_are_recorded_as_requests() {
+    let machine =
+        machine("v100", &[&CLOSED[..], &NO_REFRESH[..], &["vm.walk.memory=true"]].concat());
+    let trace = write(&[mixed(4, 5, 1 << 22)]);
+    let mut record = Everything::of(1000);
+    let result = Simulation::new(&machine, &trace.trace).run(&mut record).unwrap();
+    let walks: Vec<&RequestRow> =
+        record.requests.iter().filter(|row| row.kind == AccessKind::Walk).collect();
+    assert_eq!(walks.len() as u64, result.translation.loads);
+    let offchip = walks.iter().filter(|row| row.dram.is_some()).count();
+    assert_eq!(offchip as u64, result.translation.offchip_loads);
+    let link = u64::from(machine.vm.walk.link_latency) * machine.clocks.periods().network;
+    for row in walks {
+        assert_eq!(row.requester, None);
+        assert_eq!(row.created, row.l1_missed);
+        assert!(row.l2_arrived >= row.created + link && row.l2_served >= row.l2_arrived, "{row:?}");
+        assert!(row.replied >= row.l2_served && row.returned >= row.replied + link, "{row:?}");
+    }
+}
+
+/// Loads of walks go before the requests of SMs at the channels, and change nothing else.
+#[test]
+fn the_scheduler_mask_serves_loads_of_walks_first() {
+    let trace = write(&[mixed(30, 20, 1 << 46)]);
+    let [plain, mask] =
+        ["policy.dram_scheduler=fr-fcfs", "policy.dram_scheduler=mask"].map(|scheduler| {
+            // Ever new entries of one level.
+            let keys = ["vm.enabled=true", "vm.levels=1", "vm.walk.walkers=64", scheduler];
+            run(&machine("li2015", &keys), &trace.trace)
+        });
+    let wait = |run: &RunResult| run.translation.walk_cycles as f64 / run.translation.walks as f64;
+    assert!(wait(&mask) < 0.98 * wait(&plain), "{} {}", wait(&mask), wait(&plain));
+}
+
+#[test]
+fn levels_that_hit_less_than_data_bypass_the_l2() {
+    // Lines that another SM has read, and walks over ever new entries of the last level.
+    let trace = write(&[loads([30, 4, 80], |warp, step, lane| match step % 2 {
+        0 => 128 * step + 4 * lane,
+        _ => (warp * 80 + step) * (512 << 12),
+    })]);
+    let of = |bypass| {
+        let keys = ["vm.enabled=true", "vm.page_bytes=4096", "vm.walk.cache_entries=0", bypass];
+        run(&machine("li2015", &keys), &trace.trace).translation
+    };
+    assert_eq!(of("vm.walk.l2_bypass=false").bypassing_loads, 0);
+    let bypassed = of("vm.walk.l2_bypass=true");
+    assert!(bypassed.bypassing_loads > bypassed.loads / 8, "{bypassed:?}");
+}
+
+#[test]
 fn walks_of_an_instruction_overlap_up_to_the_number_of_walkers() {
     let spread = loads([1, 1, 1], |_, _, lane| lane / 8 * 4096 + 4 * lane);
     let one = added(&["vm.walk.walkers=1"], &spread);
@@ -136,6 +240,27 @@ fn walks_miss_in_the_l2_once_and_hit_later() {
     let translation = &run.translation;
     assert_eq!((translation.walks, translation.loads), (64, 64 + 2));
     assert!((16..=20).contains(&translation.offchip_loads), "{translation:?}");
+}
+
+/// Every line is written whole, and evicted dirty: no other request leaves L1.
+#[test]
+fn write_backs_of_l1_are_not_translated() {
+    let mut kernel = loads([1, 1, 400], |_, step, lane| step * 4096 + 128 * (step % 32) + 4 * lane);
+    for step in kernel.ctas.iter_mut().flatten().flatten() {
+        let Step::Memory(access) = step else { continue };
+        access.kind = Kind::Store;
+    }
+    let keys = [
+        "vm.enabled=true",
+        "vm.page_bytes=4096",
+        "vm.l1.entries=1",
+        "l1.cache.write=write-back",
+        "l1.cache.write_allocate=fetch-on-write",
+    ];
+    let run = run(&machine("li2015", &keys), &write(&[kernel]).trace);
+    let written: u64 = run.sms.iter().map(|sm| sm.l1.writebacks).sum();
+    assert!(written > 100, "{written} lines");
+    assert_eq!(tlb(&run).lookups, 0);
 }
 
 #[test]

@@ -235,6 +235,9 @@ pub const SHAPES: &[&[&str]] = &[
         "vm.enabled=true vm.page_bytes=4096 vm.walk.memory=false vm.walk.latency=7 vm.walk.walkers=1 \
          vm.l2.lookups_per_cycle=3 policy.walk_scheduler=sjf",
         "vm.enabled=true vm.page_bytes=65536 vm.walk.walkers=1 policy.walk_scheduler=simt-aware(aging=2)",
+        "vm.enabled=true vm.page_bytes=4096 vm.group.sms=2 vm.group.entries=2 vm.l2.warm=true vm.l2.entries=4 vm.l2.ways=2",
+        "vm.enabled=true vm.page_bytes=4096 vm.l1.entries=2 vm.l2.entries=4 vm.l2.ways=1 vm.l2.misses=3 vm.group.sms=3 \
+         vm.tokens.epoch=20 vm.tokens.bypass_entries=2 vm.walk.l2_bypass=true policy.dram_scheduler=mask",
     ],
     &["run.concurrent_kernels=true", "run.cold_launches=true"],
     &["run.launch_latency=40"],

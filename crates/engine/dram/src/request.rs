@@ -32,6 +32,8 @@ pub struct DramRequest {
     pub critical: bool,
     /// Whether the L2 classifies its warp as hit-prone, which selects the queue under `medic`.
     pub hit_prone: bool,
+    /// Whether it is a load of a page walk.
+    pub walk: bool,
     /// Requests that waited for its data in the L2 when it was sent, including itself, as far as
     /// they count (Li 2015: those of other SMs); at least 1.
     pub merges: u8,
@@ -66,6 +68,7 @@ impl DramRequest {
             load: u32::MAX,
             critical: false,
             hit_prone: false,
+            walk: false,
             merges: 1,
             age: 0,
         }

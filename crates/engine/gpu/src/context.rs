@@ -1,14 +1,15 @@
 //! The part of the machine that a unit uses during its step.
 
 use crate::results::{
-    LatencyResult, LoadResult, LoadRow, RequestRow, RequestSample, RunSink, Stage, Wanted,
-    WarpProgress, WarpRow,
+    AccessKind, LatencyResult, LoadResult, LoadRow, RequestRow, RequestSample, RunSink, Stage,
+    Wanted, WarpProgress, WarpRow,
 };
 use crate::side::{LoadEnds, SideChannels};
 use warpmem_sim::{
     AddressMap, ChannelId, Domain, Fabric, PortId, Request, RequestId, RequestTable, Stamps, Ticks,
     Total, UnitId,
 };
+use warpmem_translation::WalkLoad;
 
 /// Ports and wake-ups, the request table, the address map, the recording, and the side channels of
 /// DRAM schedulers.
@@ -147,6 +148,16 @@ impl Recording {
         let Some(sample) = self.sample else { return false };
         self.requests += 1;
         sample.has(self.requests)
+    }
+
+    /// Records a completed load of a page walk, if it is in the sample.
+    pub fn walk_load(&mut self, load: &WalkLoad) {
+        if self.samples_request() {
+            let WalkLoad { request, stamps, ended } = load;
+            let period = self.latency.ticks_per_core_cycle;
+            let row = RequestRow::new(None, AccessKind::Walk, request, stamps, *ended, period);
+            self.request(row);
+        }
     }
 
     /// Records a completed request of the sample.

@@ -310,6 +310,7 @@ impl MemoryController {
             load: row.load,
             critical: row.critical,
             hit_prone: row.hit_prone,
+            walk: row.kind == RequestKind::Walk,
             merges: update.map_or(1, |sent| sent.merges),
             age: update.map_or(0, |sent| sent.age),
         })

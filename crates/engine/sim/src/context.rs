@@ -1,7 +1,7 @@
 //! The part of the machine that a network uses during its step.
 
 use crate::port::PortSet;
-use crate::{AddressMap, PortId, Region, Request, RequestId, Ticks, region};
+use crate::{AddressMap, PortId, Region, Request, RequestId, Stamps, Ticks, region};
 
 /// The ports and requests of all regions, and the address map.
 pub struct Context<'a> {
@@ -17,7 +17,12 @@ impl Context<'_> {
 
     /// Returns when a request was created.
     pub fn created(&self, id: RequestId) -> Ticks {
-        self.regions[id.region()].requests.stamps(id).created
+        self.stamps(id).created
+    }
+
+    /// Returns the times of a request so far.
+    pub fn stamps(&self, id: RequestId) -> &Stamps {
+        self.regions[id.region()].requests.stamps(id)
     }
 
     /// Adds a request of a unit that belongs to no region.

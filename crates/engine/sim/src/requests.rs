@@ -114,7 +114,8 @@ pub enum RequestKind {
 pub struct Request {
     /// Byte address of the first sector.
     pub address: u64,
-    /// Low bits of the program counter of its instruction.
+    /// Low bits of the program counter of its instruction; of a load of a page walk, the level of the
+    /// page table.
     pub pc: u32,
     /// Bytes that a store writes, one bit per 1/32 of a sector.
     pub bytes: u32,

@@ -4,6 +4,7 @@
 
 mod config;
 mod counts;
+mod groups;
 mod misses;
 mod mmu;
 mod page_table;
@@ -12,15 +13,18 @@ pub mod scheduler;
 #[cfg(test)]
 mod tests;
 mod tlb;
+mod tokens;
+mod turns;
 mod walk_cache;
 mod walk_queue;
 mod walkers;
 
-pub use config::{L1Tlb, L2Tlb, Vm, Walk};
+pub use config::{GroupTlb, L1Tlb, L2Tlb, Tokens, Vm, Walk};
 pub use counts::TranslationResult;
 pub use mmu::Mmu;
 pub use placement::Placement;
 pub use tlb::Tlb;
+pub use walkers::WalkLoad;
 use warpmem_sim::PortId;
 
 /// The ports between an SM and the translation unit.

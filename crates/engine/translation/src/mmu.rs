@@ -1,7 +1,8 @@
-//! The shared part of address translation: the second-level TLB, the walk queue and the walkers.
+//! The shared part of address translation: the TLBs of groups, the second-level TLB, the walk queue
+//! and the walkers.
 //!
 //! ```text
-//!  L1 TLB of an SM ─▶ lookups ── hit ──────────────────────────────▶ back to the SM
+//!  L1 TLB of an SM [─▶ TLB of its group] ─▶ lookups ── hit ──────────────────────────────▶ back to the SM
 //!                       │ miss                                    ▲
 //!                       ▼                                         │ all requests for the page
 //!                     misses ─▶ walk queue ─▶ walkers ─▶ L2 slices ─▶ fill
@@ -10,13 +11,17 @@
 //! Every port holds as much as can be in flight, so that no unit waits for room in one.
 
 use crate::counts::TranslationResult;
+use crate::groups::Groups;
 use crate::misses::Misses;
 use crate::scheduler::{InstructionId, PendingWalk, WalkScheduler};
 use crate::tlb::Tlb;
+use crate::tokens::FillTokens;
+use crate::turns::{Head, Turns};
 use crate::walk_queue::WalkQueue;
-use crate::walkers::Walkers;
+use crate::walkers::{WalkLoad, Walkers};
 use crate::{SlicePorts, SmPorts, Vm};
-use warpmem_sim::{Context, NetworkClock, NetworkCycle, PortId, Request, RequestId, Ticks, bits};
+use std::collections::BTreeSet;
+use warpmem_sim::{Context, NetworkClock, NetworkCycle, Request, RequestId, Ticks};
 
 /// The translation unit of a GPU. Cycles are network cycles.
 pub struct Mmu {
@@ -24,14 +29,22 @@ pub struct Mmu {
     unit: usize,
     clock: NetworkClock,
     page_bits: u32,
+    /// Lookups per cycle of a TLB that the SMs ask, and of the second level.
+    lookups_per_turn: u32,
     lookups_per_cycle: u32,
+    /// Latency of the link to an SM.
     link_latency: u64,
     /// By SM.
     sms: Vec<SmPorts>,
-    /// SMs with requests, one bit each, and the one that is served first.
+    /// SMs with requests, one bit each.
     waiting: [u64; 4],
-    first: usize,
+    /// By TLB that the SMs ask.
+    turns: Vec<Turns>,
+    groups: Option<Groups>,
     tlb: Tlb,
+    /// Pages looked up so far, under `vm.l2.warm`.
+    seen: Option<BTreeSet<u64>>,
+    tokens: Option<FillTokens>,
     misses: Misses,
     queue: WalkQueue,
     walkers: Walkers,
@@ -41,32 +54,57 @@ pub struct Mmu {
 }
 
 impl Mmu {
-    /// Builds the unit with number `unit` in the network domain. `sms` and `slices`: its ports.
+    /// Builds the unit with number `unit` in the network domain. `warps`: warp slots of an SM. `sms`
+    /// and `slices`: its ports.
     pub fn new(
         vm: &Vm,
+        warps: u32,
         unit: usize,
         clock: NetworkClock,
         scheduler: Box<dyn WalkScheduler>,
         sms: Vec<SmPorts>,
         slices: Vec<SlicePorts>,
     ) -> Mmu {
-        let l2 = &vm.l2;
+        let (group, l2) = (&vm.group, &vm.l2);
+        let groups = Groups::new(vm, sms.len());
+        let turns = match &groups {
+            Some(groups) => groups.turns(sms.len()),
+            None => vec![Turns::new(0..sms.len())],
+        };
+        let (lookups_per_turn, link_latency) = match &groups {
+            Some(_) => (group.lookups_per_cycle, group.link_latency),
+            None => (l2.lookups_per_cycle, l2.link_latency),
+        };
         Mmu {
             unit,
             clock,
             page_bits: vm.page_bits(),
+            lookups_per_turn,
             lookups_per_cycle: l2.lookups_per_cycle,
-            link_latency: l2.link_latency.into(),
+            link_latency: link_latency.into(),
             sms,
             waiting: [0; 4],
-            first: 0,
+            turns,
+            groups,
             tlb: Tlb::new(l2.entries, l2.ways, l2.pages_per_entry),
+            seen: l2.warm.then(BTreeSet::new),
+            tokens: FillTokens::new(vm, warps),
             misses: Misses::new(l2.misses),
             queue: WalkQueue::new(scheduler),
             walkers: Walkers::new(vm, clock, slices),
             ended: Vec::new(),
             counts: TranslationResult::default(),
         }
+    }
+
+    /// Records completed loads of walks from now on.
+    pub fn record_loads(&mut self) {
+        self.walkers.record_loads();
+    }
+
+    /// Takes the recorded loads of walks, in the order of their ends.
+    pub fn take_loads(&mut self) -> impl Iterator<Item = WalkLoad> {
+        self.walkers.take_loads()
     }
 
     /// Simulates network cycle `cycle`: ends of loads, lookups, starts of walks. Returns the next
@@ -78,16 +116,18 @@ impl Mmu {
         self.walkers.arrived(arrived);
         self.walkers.advance(cycle, &mut self.ended, &mut self.counts, ctx);
         self.end_walks(cycle, ctx);
+        self.fill_groups(cycle, ctx);
         let next_lookup = self.look_up(cycle, ctx);
         self.start_walks(cycle, ctx);
-        [next_lookup, self.walkers.next_end(ctx)].into_iter().flatten().min()
+        let next_answer = self.groups.as_ref().and_then(Groups::next_answer);
+        [next_lookup, next_answer, self.walkers.next_end(ctx)].into_iter().flatten().min()
     }
 
     /// Enters the translations of ended walks into the TLB, and answers the requests for them.
     fn end_walks(&mut self, cycle: NetworkCycle, ctx: &mut Context) {
         while let Some(page) = self.ended.pop() {
-            self.tlb.fill(page);
             let mut requests = self.misses.take(page);
+            self.fill(page, &requests, ctx);
             for request in requests.drain(..) {
                 self.reply(request, cycle, ctx);
             }
@@ -95,66 +135,160 @@ impl Mmu {
         }
     }
 
+    /// Enters a translation into the TLB, or into the bypass cache if no request for it is of a warp
+    /// with a token.
+    fn fill(&mut self, page: u64, requests: &[RequestId], ctx: &Context) {
+        let warps = requests.iter().map(|&id| ctx.request(id).warp);
+        let diverted = self.tokens.as_mut().is_some_and(|tokens| tokens.diverts(page, warps));
+        if diverted {
+            self.counts.diverted += 1;
+        } else {
+            self.tlb.fill(page);
+        }
+    }
+
+    /// Sends the translation of a page from the second level to its group or SM.
+    fn reply(&mut self, request: RequestId, cycle: NetworkCycle, ctx: &mut Context) {
+        match &mut self.groups {
+            Some(groups) => groups.answer(request, cycle),
+            None => self.to_sm(request, cycle, ctx),
+        }
+    }
+
     /// Sends the translation of a page to the SM that asked for it.
-    fn reply(&self, request: RequestId, cycle: NetworkCycle, ctx: &mut Context) {
+    fn to_sm(&self, request: RequestId, cycle: NetworkCycle, ctx: &mut Context) {
         let port = self.sms[ctx.request(request).sm.index()].replies;
         ctx.push(port, request, self.clock.at(cycle + self.link_latency));
     }
 
-    /// Performs the lookups of a cycle, in turns over the SMs. Returns the cycle of the next one;
-    /// none if there is none, or if misses must end first.
+    /// Takes the translations that have arrived at the TLBs of groups.
+    fn fill_groups(&mut self, cycle: NetworkCycle, ctx: &mut Context) {
+        while let Some(id) = self.groups.as_mut().and_then(|groups| groups.take_answer(cycle)) {
+            let (page, sm) = (self.page(id, ctx), ctx.request(id).sm.index());
+            self.groups.iter_mut().for_each(|groups| groups.fill(sm, page));
+            self.to_sm(id, cycle, ctx);
+        }
+    }
+
+    /// Performs the lookups of a cycle at the TLBs that the SMs ask, then those of the groups'
+    /// requests at the second level. Returns the cycle of the next one; none if there is none, or if
+    /// misses must end first.
     fn look_up(&mut self, cycle: NetworkCycle, ctx: &mut Context) -> Option<NetworkCycle> {
+        let mut next = None;
+        for at in 0..self.turns.len() {
+            next = earlier(next, self.look_up_in_turn(at, cycle, ctx));
+        }
+        if self.groups.is_some() {
+            next = earlier(next, self.look_up_asked(cycle, ctx));
+        }
+        next
+    }
+
+    /// Performs the lookups of a cycle at one TLB, in turns over its SMs.
+    fn look_up_in_turn(
+        &mut self,
+        at: usize,
+        cycle: NetworkCycle,
+        ctx: &mut Context,
+    ) -> Option<NetworkCycle> {
         let now = self.clock.at(cycle);
-        let mut left = self.lookups_per_cycle;
-        let mut next = Ticks::NEVER;
-        let waiting = self.waiting;
-        for sm in after_and_before(&waiting, self.first) {
-            let port = self.sms.get(sm).map(|ports| ports.requests);
-            let ready = port.map_or(Ticks::NEVER, |port| ctx.head_ready(port));
-            if ready == Ticks::NEVER {
-                bits::remove(&mut self.waiting, sm);
-                continue;
-            }
-            next = next.min(ready);
-            if ready > now {
-                continue;
-            }
+        let mut left = self.lookups_per_turn;
+        loop {
+            let (port, sm) = match self.turns[at].next(&self.sms, &mut self.waiting, now, ctx) {
+                Head::Ready(port, sm) => (port, sm),
+                Head::At(Ticks::NEVER) => return None,
+                Head::At(next) => return Some(self.clock.cycle_from(next).max(cycle + 1)),
+            };
             if left == 0 {
                 return Some(cycle + 1);
             }
-            let port = port.expect("its head is ready");
-            if !self.serve(port, cycle, ctx) {
+            let id = ctx.ready(port, now).expect("its head is ready");
+            if !self.serve_first(id, sm, cycle, ctx) {
                 return None;
             }
+            ctx.pop(port, now);
             left -= 1;
-            self.first = (sm + 1) % self.sms.len();
-            next = next.min(ctx.head_ready(port));
+            self.turns[at].served(sm);
         }
-        (next < Ticks::NEVER).then(|| self.clock.cycle_from(next).max(cycle + 1))
     }
 
-    /// Looks the first request of a port up. Returns whether it was served: a miss needs room.
-    fn serve(&mut self, port: PortId, cycle: NetworkCycle, ctx: &mut Context) -> bool {
-        let now = self.clock.at(cycle);
-        let Some(id) = ctx.ready(port, now) else { return false };
+    /// Serves a request that has arrived from an SM, at the TLB of its group or at the second level.
+    /// Returns whether there was room.
+    fn serve_first(
+        &mut self,
+        id: RequestId,
+        sm: usize,
+        cycle: NetworkCycle,
+        ctx: &mut Context,
+    ) -> bool {
+        let page = self.page(id, ctx);
+        let Some(groups) = &mut self.groups else { return self.serve(id, cycle, ctx) };
+        self.counts.group_lookups += 1;
+        if groups.look_up(sm, page) {
+            self.counts.group_hits += 1;
+            self.to_sm(id, cycle, ctx);
+        } else {
+            groups.ask(id, cycle);
+        }
+        true
+    }
+
+    /// Performs the lookups of a cycle at the second level, in the order of arrival.
+    fn look_up_asked(&mut self, cycle: NetworkCycle, ctx: &mut Context) -> Option<NetworkCycle> {
+        for _ in 0..self.lookups_per_cycle {
+            let groups = self.groups.as_ref().expect("a request has come from one");
+            let Some(id) = groups.asked(cycle) else { return groups.next_asked() };
+            if !self.serve(id, cycle, ctx) {
+                return None;
+            }
+            self.groups.iter_mut().for_each(Groups::take_asked);
+        }
+        let next = self.groups.as_ref().and_then(Groups::next_asked)?;
+        Some(next.max(cycle + 1))
+    }
+
+    fn page(&self, id: RequestId, ctx: &Context) -> u64 {
+        ctx.request(id).address >> self.page_bits
+    }
+
+    /// Serves a request at the second level. Returns whether it was served: a miss needs room.
+    fn serve(&mut self, id: RequestId, cycle: NetworkCycle, ctx: &mut Context) -> bool {
         let request = *ctx.request(id);
         let page = request.address >> self.page_bits;
-        if self.tlb.look_up(page) {
+        let hit = self.is_present(page);
+        if hit {
             self.counts.hits += 1;
-            self.reply(ctx.pop(port, now), cycle, ctx);
+            self.reply(id, cycle, ctx);
         } else if self.misses.join(page, id) {
             self.counts.merges += 1;
-            ctx.pop(port, now);
         } else if self.misses.open(page, id) {
             self.counts.walks += 1;
-            ctx.pop(port, now);
             let walk = self.pending(&request, page, cycle, ctx.created(id));
             self.queue.push(page, walk);
         } else {
             return false;
         }
         self.counts.lookups += 1;
+        if let Some(tokens) = &mut self.tokens {
+            tokens.count(hit);
+        }
         true
+    }
+
+    /// Looks a page up in the second-level TLB and the bypass cache beside it.
+    fn is_present(&mut self, page: u64) -> bool {
+        self.tlb.look_up(page)
+            || self.tokens.as_mut().is_some_and(|tokens| tokens.look_up(page))
+            || self.was_resident(page)
+    }
+
+    /// Enters a page that the TLB holds from before the run. Returns whether it does.
+    fn was_resident(&mut self, page: u64) -> bool {
+        let resident = self.seen.as_mut().is_some_and(|seen| seen.insert(page));
+        if resident {
+            self.tlb.fill(page);
+        }
+        resident
     }
 
     fn pending(
@@ -188,15 +322,17 @@ impl Mmu {
         TranslationResult { waiting, overtakes, ..self.counts.clone() }
     }
 
-    /// Whether no walk is pending or in progress.
+    /// Whether no walk is pending or in progress, and no request is between two TLBs.
     pub fn is_idle(&self) -> bool {
-        self.queue.is_empty() && self.walkers.busy() == 0
+        let in_flight = self.groups.as_ref().map_or(0, Groups::in_flight);
+        self.queue.is_empty() && self.walkers.busy() == 0 && in_flight == 0
     }
 
     /// Describes the unit for the deadlock report.
     pub fn describe(&self) -> String {
         format!(
-            "translation: {} pages missed, {} walks pending, {} in progress",
+            "translation: {} requests between TLBs, {} pages missed, {} walks pending, {} in progress",
+            self.groups.as_ref().map_or(0, Groups::in_flight),
             self.misses.len(),
             self.queue.len(),
             self.walkers.busy(),
@@ -204,8 +340,7 @@ impl Mmu {
     }
 }
 
-/// Returns the members of a set from `first` on, then those before it.
-fn after_and_before(set: &[u64; 4], first: usize) -> impl Iterator<Item = usize> {
-    let after = bits::members(set).filter(move |&member| member >= first);
-    after.chain(bits::members(set).filter(move |&member| member < first))
+/// Returns the earlier of two cycles.
+fn earlier(one: Option<NetworkCycle>, other: Option<NetworkCycle>) -> Option<NetworkCycle> {
+    [one, other].into_iter().flatten().min()
 }

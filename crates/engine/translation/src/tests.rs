@@ -8,6 +8,8 @@ use warpmem_sim::{
 };
 
 const SMS: u16 = 3;
+/// Warp slots of an SM.
+const WARPS: u32 = 10;
 /// Ticks per network cycle.
 const PERIOD: u64 = 2;
 /// Cycles that the slice of the tests takes for a load.
@@ -59,7 +61,7 @@ impl Rig {
         let clock = fabric.clock_of();
         let scheduler = WALK_SCHEDULERS.build(scheduler, &()).unwrap();
         Rig {
-            mmu: Mmu::new(vm, 0, clock, scheduler, sms.clone(), vec![slice]),
+            mmu: Mmu::new(vm, WARPS, 0, clock, scheduler, sms.clone(), vec![slice]),
             map: test_map(1, 1),
             clock,
             sms,
@@ -243,4 +245,83 @@ fn a_walk_reads_the_entries_of_its_page() {
     rig.run();
     let offsets: Vec<u64> = rig.loads.iter().map(|address| address % (1 << 52)).collect();
     assert_eq!(offsets, [0, 3 * 8, (512 * 3 + 2) * 8]);
+}
+
+#[test]
+fn a_group_of_sms_finds_the_translations_of_its_members() {
+    let mut grouped = vm();
+    (grouped.group.sms, grouped.group.link_latency) = (2, 3);
+    let mut rig = Rig::new(&grouped, "fcfs");
+    // SMs 0 and 1 share a TLB; SM 2 has the last one alone.
+    for (cycle, sm) in [(5, 0), (1000, 1), (1000, 2)] {
+        rig.ask(cycle, sm, 1, 9);
+    }
+    let up = u64::from(grouped.l2.link_latency + grouped.l2.latency);
+    let (walk, back) = (3 * LOAD, 10 + 3);
+    let ends = [(5 + up + walk + back, 0, 9), (1000 + 3, 1, 9), (1000 + up + back, 2, 9)];
+    assert_eq!(rig.run(), ends);
+    let counts = rig.counts();
+    assert_eq!((counts.group_lookups, counts.group_hits), (3, 1));
+    assert_eq!((counts.lookups, counts.hits, counts.walks), (2, 1, 1));
+}
+
+#[test]
+fn each_group_performs_its_lookups_in_turns_over_its_sms() {
+    let mut grouped = vm();
+    (grouped.group.sms, grouped.group.link_latency) = (2, 3);
+    let mut rig = Rig::new(&grouped, "fcfs");
+    (0..3).for_each(|sm| rig.ask(0, sm, 1, 0));
+    rig.run();
+    for sm in [0, 0, 1, 1, 2, 2] {
+        rig.ask(1000, sm, 1, 0);
+    }
+    let mut replies: Vec<(u64, u16)> =
+        rig.run().iter().map(|&(at, sm, _)| (at - 1003, sm)).collect();
+    replies.sort_unstable();
+    assert_eq!(replies, [(0, 0), (0, 2), (1, 1), (1, 2), (2, 0), (3, 1)]);
+}
+
+#[test]
+fn the_first_lookup_of_a_page_hits_a_warm_tlb() {
+    let mut warm = vm();
+    warm.l2.warm = true;
+    (warm.l2.entries, warm.l2.ways) = (1, 1);
+    let mut rig = Rig::new(&warm, "fcfs");
+    for (cycle, page) in [(0, 7), (1000, 8), (2000, 7)] {
+        rig.ask(cycle, 0, 1, page);
+    }
+    let ends: Vec<u64> = rig.run().iter().map(|reply| reply.0).collect();
+    assert_eq!(ends, [10, 1010, 2000 + 3 * LOAD + 10], "the second page has replaced the first");
+}
+
+#[test]
+fn walks_of_warps_without_a_token_fill_the_bypass_cache() {
+    let mut tokens = vm();
+    (tokens.tokens.epoch, tokens.tokens.percent, tokens.tokens.bypass_entries) = (1000, 0, 1);
+    let mut rig = Rig::new(&tokens, "fcfs");
+    for (cycle, page) in [(0, 7), (1000, 7), (2000, 8), (3000, 7)] {
+        rig.ask(cycle, 0, 1, page);
+    }
+    rig.run();
+    let counts = rig.counts();
+    assert_eq!((counts.hits, counts.walks, counts.diverted), (1, 3, 3));
+}
+
+#[test]
+fn recorded_loads_have_the_times_of_their_walk() {
+    let mut rig = Rig::new(&vm(), "fcfs");
+    rig.mmu.record_loads();
+    rig.ask(5, 0, 1, 9);
+    rig.run();
+    let loads: Vec<(u64, u64, u32)> = rig
+        .mmu
+        .take_loads()
+        .map(|load| (load.stamps.created.0 / PERIOD, load.ended.0 / PERIOD, load.request.pc))
+        .collect();
+    let of = |level: u32| {
+        let begin = 5 + u64::from(level) * LOAD;
+        (begin, begin + LOAD, level)
+    };
+    assert_eq!(loads, [0, 1, 2].map(of));
+    assert_eq!(rig.mmu.take_loads().count(), 0);
 }

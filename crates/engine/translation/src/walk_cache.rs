@@ -53,4 +53,14 @@ mod tests {
         none.fill(7, 0);
         assert_eq!(none.first_level(7), 0);
     }
+
+    #[test]
+    fn an_estimate_of_the_loads_uses_the_entries() {
+        let table = PageTable::new(2);
+        let mut caches = WalkCaches::new(table, 2);
+        [0, 512].into_iter().for_each(|page| caches.fill(page, 0));
+        caches.first_level(0);
+        caches.fill(1024, 0);
+        assert_eq!([0, 512].map(|page| caches.first_level(page)), [1, 0]);
+    }
 }

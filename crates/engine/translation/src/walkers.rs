@@ -5,7 +5,18 @@ use crate::page_table::PageTable;
 use crate::walk_cache::WalkCaches;
 use crate::{SlicePorts, Vm};
 use std::collections::VecDeque;
-use warpmem_sim::{Context, NetworkClock, NetworkCycle, Request, RequestKind, Ticks, bits};
+use warpmem_sim::{
+    Context, Insertion, NetworkClock, NetworkCycle, Request, RequestKind, Stamps, Ticks, bits,
+};
+
+/// A completed load of a walk from the slices.
+#[derive(Clone, Copy, Debug)]
+pub struct WalkLoad {
+    pub request: Request,
+    pub stamps: Stamps,
+    /// Arrival of its reply.
+    pub ended: Ticks,
+}
 
 /// A walk in progress.
 #[derive(Clone, Copy)]
@@ -34,6 +45,8 @@ pub(crate) struct Walkers {
     active: Vec<Option<Active>>,
     /// Idle walkers.
     idle: Vec<u32>,
+    /// Completed loads since the last [`Walkers::take_loads`], if they are recorded.
+    log: Option<Vec<WalkLoad>>,
 }
 
 impl Walkers {
@@ -52,7 +65,18 @@ impl Walkers {
             memory,
             active: vec![None; vm.walk.walkers as usize],
             idle: (0..vm.walk.walkers).rev().collect(),
+            log: None,
         }
+    }
+
+    /// Records completed loads from now on.
+    pub fn record_loads(&mut self) {
+        self.log = Some(Vec::new());
+    }
+
+    /// Takes the recorded loads.
+    pub fn take_loads(&mut self) -> impl Iterator<Item = WalkLoad> {
+        self.log.iter_mut().flat_map(|log| log.drain(..))
     }
 
     /// Reports the slices whose ports may have become non-empty, one bit each.
@@ -107,7 +131,7 @@ impl Walkers {
                 let place = ctx.map.locate(address);
                 let load = Request::of_slice(address, RequestKind::Walk, place);
                 let now = self.clock.at(cycle);
-                let load = ctx.add(Request { access: walker, ..load }, now);
+                let load = ctx.add(Request { access: walker, pc: walk.level, ..load }, now);
                 let ready = Ticks(now.0 + *link_ticks);
                 ctx.push(ports[place.slice.index()].requests, load, ready);
             }
@@ -160,10 +184,16 @@ impl Walkers {
                     replies(slice).filter(|_| head <= now)
                 })?;
                 let id = ctx.pop(port, now);
-                let &Request { access, offchip, .. } = ctx.request(id);
-                counts.offchip_loads += u64::from(offchip);
+                let request = *ctx.request(id);
+                counts.offchip_loads += u64::from(request.offchip);
+                counts.bypassing_loads += u64::from(request.insertion == Insertion::Nowhere);
+                if let Some(log) = &mut self.log {
+                    let stamps = *ctx.stamps(id);
+                    let stamps = Stamps { l1_missed: stamps.created, ..stamps };
+                    log.push(WalkLoad { request, stamps, ended: now });
+                }
                 ctx.remove(id);
-                Some(access)
+                Some(request.access)
             }
         }
     }

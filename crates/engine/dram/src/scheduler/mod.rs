@@ -11,6 +11,7 @@ mod div_first;
 mod fcfs;
 mod fr_fcfs;
 mod fr_rr_fcfs;
+mod mask;
 mod medic;
 mod most_pending;
 mod mshr;
@@ -53,6 +54,7 @@ pub static SCHEDULERS: Registry<dyn Family, SchedulerContext> = Registry::new(
         warped_mc::ENTRY,
         core_criticality::ENTRY,
         medic::ENTRY,
+        mask::ENTRY,
         par_bs::ENTRY,
         atlas::ENTRY,
         tcm::ENTRY,

@@ -44,6 +44,7 @@ fn balanced(banks: u32, n: u32, count: u32) -> Vec<DramRequest> {
         warp: id % 16 * 32 + id / 16 % 32,
         critical: id % 5 == 0,
         hit_prone: id % 3 == 0,
+        walk: id % 7 == 0,
         merges: 1 + (id % 7) as u8,
         ..read(id, (id / n % banks) as u16, id / (banks * n))
     };

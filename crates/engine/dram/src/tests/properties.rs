@@ -33,6 +33,7 @@ fn sent_by(from: u16, request: DramRequest) -> DramRequest {
         pc: u32::from(from >> 5 & 1) * 16,
         critical: from >> 6 & 1 == 1,
         hit_prone: from >> 7 & 1 == 1,
+        walk: from >> 13 & 3 == 3,
         merges: 1 + (from >> 8 & 31) as u8,
         ..request
     }

@@ -265,6 +265,7 @@ fn run_to_end(
             now = watchdog.next(system, progress)?;
             system.step(now, &mut feeder, &team)?;
         }
+        system.rows().flush(sink);
         Ok::<Ticks, RunError>(now.max(core.at(end)))
     })?;
     system.finish_memory(end, machine, &mut result);

@@ -224,6 +224,9 @@ impl System {
         network_step.step(sm_links, SmLinks::step);
         network_step.step(mmu.as_mut_slice(), Mmu::step);
         self.steps += network_step.steps;
+        if let Some(mmu) = mmu {
+            mmu.take_loads().for_each(|load| parts[0].record.walk_load(&load));
+        }
     }
 
     /// Merges the outcomes of all regions at `now`, and steps the dispatcher if it is due.

@@ -378,7 +378,8 @@ impl Wiring {
         let slices = self.slice_ports.iter().filter_map(|ports| ports.walks).collect();
         let clock = self.clocks().clock_of();
         let (unit, sms) = (translation_unit(machine), self.translation_ports.clone());
-        Ok(Some(Mmu::new(&machine.vm, unit, clock, scheduler.build(&())?, sms, slices)))
+        let (vm, warps) = (&machine.vm, machine.sm.max_warps);
+        Ok(Some(Mmu::new(vm, warps, unit, clock, scheduler.build(&())?, sms, slices)))
     }
 }
 

@@ -19,6 +19,7 @@ impl Slice {
         now: Ticks,
         ctx: &mut Context,
     ) -> Result<(), ReservationFail> {
+        self.mark_walk(id, ctx);
         let request = *ctx.requests.get(id);
         if self.resets.is_due(request.cta) {
             self.begin_kernel(ctx);
@@ -27,6 +28,16 @@ impl Slice {
         self.write_back_cleaned(now, ctx);
         self.place_line(request.address, request.insertion);
         Ok(())
+    }
+
+    /// Sets where the line of a load of a page walk is inserted.
+    #[inline]
+    fn mark_walk(&self, id: RequestId, ctx: &mut Context) {
+        let Some(rates) = &self.walk_bypass else { return };
+        let request = ctx.requests.get_mut(id);
+        if request.kind == RequestKind::Walk {
+            request.insertion = rates.insertion(request);
+        }
     }
 
     /// Performs the reset that is due with the first request of a kernel. Under `run.cold_launches`
@@ -190,8 +201,12 @@ impl Slice {
         Ok(())
     }
 
-    /// Counts a read as a hit or a miss of its warp, where the DRAM scheduler needs warp types.
+    /// Counts a read as a hit or a miss of its warp, where the DRAM scheduler needs warp types, and of
+    /// data or of its level, where loads of page walks may bypass the cache.
     fn sample(&mut self, request: &Request, hit: bool, now: Ticks, ctx: &mut Context) {
+        if let Some(rates) = &mut self.walk_bypass {
+            rates.count(request, hit);
+        }
         let (Some(counts), Some(warps)) = (&mut self.warps, &mut ctx.side.warps) else { return };
         let cycle = self.spec.clock.cycle_of(now);
         if let Some(kind) = warps.sample(request.warp, hit, cycle) {

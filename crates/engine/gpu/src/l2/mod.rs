@@ -23,6 +23,7 @@ mod tag_stage;
 #[cfg(test)]
 mod tests;
 mod to_dram;
+mod walk_bypass;
 mod warp_types;
 
 pub use crate::ports::SlicePorts;

@@ -11,6 +11,7 @@ use super::resets::Resets;
 use super::spec::{Spec, cache_rules};
 use super::tag_stage::{TagStage, Wait};
 use super::to_dram::ToDram;
+use super::walk_bypass::WalkBypass;
 use super::warp_types::WarpCounts;
 use crate::context::Context;
 use crate::ports::{DuplexPorts, SlicePorts};
@@ -42,6 +43,8 @@ pub struct Slice {
     pub(super) prefetched: Prefetched,
     /// Present where the DRAM scheduler distinguishes warps by their L2 hit rate.
     pub(super) warps: Option<Box<WarpCounts>>,
+    /// Present under `vm.walk.l2_bypass`.
+    pub(super) walk_bypass: Option<Box<WalkBypass>>,
     pub(super) result: SliceResult,
 }
 
@@ -72,6 +75,7 @@ impl Slice {
             mshr_states: MshrStates::new(),
             prefetched: Prefetched::default(),
             warps: needs.warp_types.map(|_| Box::default()),
+            walk_bypass: machine.vm.walk.l2_bypass.then(Box::default),
             result: SliceResult::default(),
         }
     }

@@ -8,7 +8,7 @@ use std::mem;
 use std::num::NonZeroU64;
 use warpmem_cache::{CacheCounts, ReservationFail};
 use warpmem_dram::{BankResult, ChannelResult, CommandSink};
-use warpmem_sim::Total;
+use warpmem_sim::{Request, Stamps, Ticks, Total};
 
 /// One finished load warp instruction (loads, atomics and async copies that left the SM's registers
 /// waiting). Times are core cycles from the start of the run.
@@ -45,7 +45,7 @@ pub struct LoadRow {
     pub in_mc_divergence: Option<i64>,
 }
 
-/// Kind of a request of an SM.
+/// Kind of a recorded request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AccessKind {
     Read,
@@ -53,6 +53,8 @@ pub enum AccessKind {
     Atomic,
     /// Rest of a sector that a store covers in part, for a write-back L1.
     Fetch,
+    /// Load of a page walk.
+    Walk,
 }
 
 impl AccessKind {
@@ -62,6 +64,7 @@ impl AccessKind {
             AccessKind::Write => "write",
             AccessKind::Atomic => "atomic",
             AccessKind::Fetch => "fetch",
+            AccessKind::Walk => "walk",
         }
     }
 }
@@ -75,11 +78,9 @@ pub struct DramTimes {
     pub finished: u64,
 }
 
-/// One completed request that L1 did not answer. Times are ticks of the run's time unit, from the
-/// start of the run. A merged request shares the times of the one it merged into, none earlier than
-/// the merge.
+/// The instruction of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RequestRow {
+pub struct Requester {
     pub kernel: u32,
     /// Index of the CTA in its kernel.
     pub cta: u32,
@@ -88,6 +89,15 @@ pub struct RequestRow {
     /// Slot of the warp on its SM.
     pub warp_slot: u32,
     pub pc: u64,
+}
+
+/// One completed request that L1 did not answer, or load of a page walk. Times are ticks of the
+/// run's time unit, from the start of the run. A merged request shares the times of the one it
+/// merged into, none earlier than the merge.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RequestRow {
+    /// None for a load of a page walk.
+    pub requester: Option<Requester>,
     /// Byte address of its first sector.
     pub address: u64,
     pub kind: AccessKind,
@@ -95,9 +105,9 @@ pub struct RequestRow {
     pub channel: u32,
     pub bank: u32,
     pub row: u32,
-    /// Creation by the coalescer.
+    /// Creation by the coalescer, or by the walker.
     pub created: u64,
-    /// Departure from L1 to the network.
+    /// Departure from L1 to the network, or from the walker.
     pub l1_missed: u64,
     /// Arrival in the queue of its slice.
     pub l2_arrived: u64,
@@ -107,10 +117,46 @@ pub struct RequestRow {
     pub dram: Option<DramTimes>,
     /// Arrival of the reply in the reply queue of its slice.
     pub replied: u64,
-    /// Completion at its SM.
+    /// Completion at its SM, or at the walker.
     pub returned: u64,
     /// Time unit: ticks per core cycle.
     pub ticks_per_core_cycle: u64,
+}
+
+impl RequestRow {
+    /// Builds the row of a request that was completed at `now`. `period`: ticks per core cycle.
+    pub(crate) fn new(
+        requester: Option<Requester>,
+        kind: AccessKind,
+        request: &Request,
+        stamps: &Stamps,
+        now: Ticks,
+        period: u64,
+    ) -> RequestRow {
+        let place = request.place;
+        let dram = DramTimes {
+            entered: stamps.dram_entered.0,
+            started: stamps.dram_started.0,
+            finished: stamps.dram_finished.0,
+        };
+        RequestRow {
+            requester,
+            address: request.address,
+            kind,
+            slice: place.slice.0.into(),
+            channel: place.channel.0.into(),
+            bank: place.bank.0.into(),
+            row: place.row.0,
+            created: stamps.created.0,
+            l1_missed: stamps.l1_missed.0,
+            l2_arrived: stamps.l2_arrived.0,
+            l2_served: stamps.l2_served.0,
+            dram: request.offchip.then_some(dram),
+            replied: stamps.replied.0,
+            returned: now.0,
+            ticks_per_core_cycle: period,
+        }
+    }
 }
 
 /// Counts of the whole machine over an interval of core cycles. The engine counts commands and

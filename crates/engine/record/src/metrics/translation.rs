@@ -52,6 +52,12 @@ pub(crate) fn walks() -> Vec<Column<FinishedRun>> {
         &run.result.translation
     }
     vec![
+        ratio(
+            "group_tlb_hit_rate",
+            "fraction",
+            "Hits over lookups in the TLBs of groups.",
+            |run| quotient(of(run).group_hits, of(run).group_lookups),
+        ),
         ratio("l2_tlb_hit_rate", "fraction", "Hits over lookups in the second-level TLB.", |run| {
             quotient(of(run).hits, of(run).lookups)
         }),
@@ -62,6 +68,12 @@ pub(crate) fn walks() -> Vec<Column<FinishedRun>> {
             |run| of(run).merges,
         ),
         count("page_walks", "walks", "Page walks.", |run| of(run).walks),
+        count(
+            "walks_diverted",
+            "walks",
+            "Walks that filled the bypass cache of `vm.tokens` in place of the TLB.",
+            |run| of(run).diverted,
+        ),
         ratio(
             "loads_per_walk",
             "loads",
@@ -71,6 +83,12 @@ pub(crate) fn walks() -> Vec<Column<FinishedRun>> {
         count("walk_loads_offchip", "loads", "Loads of walks that missed in the L2.", |run| {
             of(run).offchip_loads
         }),
+        count(
+            "walk_loads_bypassing",
+            "loads",
+            "Loads of walks that allocated no line in L2, by `vm.walk.l2_bypass`.",
+            |run| of(run).bypassing_loads,
+        ),
         ratio(
             "walk_queue_cycles_mean",
             "network cycles",

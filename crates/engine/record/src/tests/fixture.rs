@@ -97,12 +97,16 @@ pub(crate) fn result() -> RunResult {
         networks: vec![request_network(), reply_network()],
         channels: vec![channel(1), channel(2)],
         translation: TranslationResult {
+            group_lookups: 80,
+            group_hits: 40,
             lookups: 40,
             hits: 16,
             merges: 4,
             walks: 20,
+            diverted: 3,
             loads: 50,
             offchip_loads: 9,
+            bypassing_loads: 6,
             queue_cycles: 300,
             walk_cycles: 1200,
             waiting: 70,
@@ -372,20 +376,22 @@ pub(crate) fn load_row(index: u64) -> LoadRow {
     }
 }
 
-/// Returns requests of one warp, alternately on-chip and off-chip, at 4 ticks per core cycle.
+/// Returns requests of one warp, alternately on-chip and off-chip, at 4 ticks per core cycle; request
+/// 3 is a load of a page walk.
 pub(crate) fn request_row(index: u64) -> RequestRow {
     let at = |ticks: u64| ticks + 4 * index;
     let dram = DramTimes { entered: at(20), started: at(25), finished: at(30) };
     let offchip = index.is_multiple_of(2);
+    let kind = match index {
+        3 => AccessKind::Walk,
+        _ if offchip => AccessKind::Read,
+        _ => AccessKind::Write,
+    };
+    let requester = Requester { kernel: 1, cta: 2, warp_in_cta: 3, sm: 4, warp_slot: 5, pc: 64 };
     RequestRow {
-        kernel: 1,
-        cta: 2,
-        warp_in_cta: 3,
-        sm: 4,
-        warp_slot: 5,
-        pc: 64,
+        requester: (index != 3).then_some(requester),
         address: 128 * index,
-        kind: if offchip { AccessKind::Read } else { AccessKind::Write },
+        kind,
         slice: 1,
         channel: 0,
         bank: 7,

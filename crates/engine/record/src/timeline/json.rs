@@ -1,8 +1,8 @@
 //! The trace-event file: names of tracks, slices ordered by start, then counters.
 //!
 //! The format is Google's "Trace Event Format": `X` events have a duration, `C` events are
-//! counters, `M` events name tracks. A process is an SM, a DRAM channel, the L2 or the machine; a
-//! thread is a warp, a lane of its loads, or a bank.
+//! counters, `M` events name tracks. A process is an SM, a DRAM channel, the L2, the page walkers or
+//! the machine; a thread is a warp, a lane of its loads or of the loads of walks, or a bank.
 
 use super::lanes::lanes;
 use super::queues::Queue;
@@ -15,6 +15,7 @@ use std::io::{self, Write};
 
 const MACHINE: u32 = 1;
 const L2: u32 = 2;
+const WALKERS: u32 = 3;
 const FIRST_SM: u32 = 100;
 const FIRST_CHANNEL: u32 = 100_000;
 /// Threads of a warp: itself, then the lanes of its loads.
@@ -69,19 +70,25 @@ fn rank(slice: &Slice) -> (u8, u32, u32, u64) {
     match slice.what {
         What::Warp(warp) => (0, warp.sm, warp.warp_slot, 0),
         What::Load(load) => (1, load.sm, load.warp_slot, load.pc),
-        What::OpenRow { channel, bank, row } => (2, channel.into(), bank.into(), row.into()),
+        What::Walk { address, .. } => (2, 0, 0, address),
+        What::OpenRow { channel, bank, row } => (3, channel.into(), bank.into(), row.into()),
         What::Command { channel, command } => {
-            (3, channel.into(), command.bank.into(), command.kind as u64)
+            (4, channel.into(), command.bank.into(), command.kind as u64)
         }
     }
 }
 
-/// Assigns the track of each slice. Overlapping loads of a warp have different tracks.
+/// Assigns the track of each slice. Overlapping loads of a warp, and those of walks, have different
+/// tracks.
 fn tracks(slices: &[&Slice]) -> Vec<Track> {
-    let mut loads: BTreeMap<(u32, u32), Vec<usize>> = BTreeMap::new();
+    let mut loads: BTreeMap<Option<(u32, u32)>, Vec<usize>> = BTreeMap::new();
     for (index, slice) in slices.iter().enumerate() {
-        if let What::Load(load) = slice.what {
-            loads.entry((load.sm, load.warp_slot)).or_default().push(index);
+        match slice.what {
+            What::Load(load) => {
+                loads.entry(Some((load.sm, load.warp_slot))).or_default().push(index);
+            }
+            What::Walk { .. } => loads.entry(None).or_default().push(index),
+            _ => {}
         }
     }
     let mut lane_of = vec![0; slices.len()];
@@ -99,6 +106,7 @@ fn track(slice: &Slice, lane: u32) -> Track {
     match slice.what {
         What::Warp(warp) => of_warp(warp.sm, warp.warp_slot, 0),
         What::Load(load) => of_warp(load.sm, load.warp_slot, 1 + lane),
+        What::Walk { .. } => Track { process: WALKERS, thread: lane },
         What::OpenRow { channel, bank, .. } => of_channel(channel, 1 + u32::from(bank)),
         What::Command { channel, command } if command.kind.is_to_all_banks() => {
             of_channel(channel, WHOLE_CHANNEL)
@@ -109,6 +117,9 @@ fn track(slice: &Slice, lane: u32) -> Track {
 
 impl Track {
     fn thread_name(self) -> String {
+        if self.process == WALKERS {
+            return format!("loads {}", 1 + self.thread);
+        }
         match (self.process < FIRST_CHANNEL, self.thread % LANES) {
             (true, 0) => format!("warp {}", self.thread / LANES),
             (true, lane) => format!("warp {} loads {lane}", self.thread / LANES),
@@ -145,9 +156,10 @@ impl File<'_> {
         self.name("process_name", MACHINE, 0, "machine")?;
         self.name("process_name", L2, 0, "L2")?;
         for process in processes {
-            let name = match process.checked_sub(FIRST_CHANNEL) {
-                Some(channel) => format!("channel {channel}"),
-                None => format!("SM {}", process - FIRST_SM),
+            let name = match process {
+                WALKERS => "page walks".to_owned(),
+                FIRST_CHANNEL.. => format!("channel {}", process - FIRST_CHANNEL),
+                _ => format!("SM {}", process - FIRST_SM),
             };
             self.name("process_name", process, 0, &name)?;
             self.meta("process_sort_index", process, 0, &json!({ "sort_index": process }))?;
@@ -257,6 +269,9 @@ fn described(what: &What) -> (String, Value) {
                 "in_mc_divergence": load.in_mc_divergence,
             }),
         ),
+        What::Walk { address, offchip } => {
+            (format!("load {address:#x}"), json!({ "offchip": offchip }))
+        }
         What::OpenRow { row, .. } => (format!("row {row:#x}"), json!({ "row": row })),
         What::Command { command, .. } => (
             command.kind.name().to_owned(),

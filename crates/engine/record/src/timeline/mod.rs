@@ -19,7 +19,7 @@ use std::io::{self, Write};
 use std::num::{NonZeroU64, NonZeroUsize};
 use warpmem_dram::{Command, CommandSink, Dram};
 use warpmem_gpu::results::{
-    IntervalRow, LoadRow, RequestRow, RequestSample, RunSink, Wanted, WarpRow,
+    AccessKind, IntervalRow, LoadRow, RequestRow, RequestSample, RunSink, Wanted, WarpRow,
 };
 use warpmem_machine::Machine;
 
@@ -76,8 +76,20 @@ struct Slice {
 enum What {
     Warp(WarpRow),
     Load(LoadRow),
-    OpenRow { channel: u16, bank: u16, row: u32 },
-    Command { channel: u16, command: Command },
+    /// Load of a page walk from the slices.
+    Walk {
+        address: u64,
+        offchip: bool,
+    },
+    OpenRow {
+        channel: u16,
+        bank: u16,
+        row: u32,
+    },
+    Command {
+        channel: u16,
+        command: Command,
+    },
 }
 
 /// Counters of the whole machine over an interval.
@@ -197,6 +209,10 @@ impl RunSink for Timeline {
     }
 
     fn request(&mut self, row: &RequestRow) {
+        if row.kind == AccessKind::Walk {
+            let what = What::Walk { address: row.address, offchip: row.dram.is_some() };
+            self.keep(Slice { begin: row.created, end: row.returned, what });
+        }
         self.change(Queue::Slice(row.slice), row.l2_arrived, row.l2_served);
         if let Some(dram) = row.dram {
             self.change(Queue::Waiting(row.channel), dram.entered, dram.started);

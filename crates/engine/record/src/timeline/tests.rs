@@ -122,16 +122,10 @@ fn an_open_row_lasts_to_the_last_dram_command() {
     assert_eq!(ends.iter().filter(|end| (**end - end_of_row).abs() < 1e-5).count(), 3);
 }
 
-#[test]
-fn queue_lengths_follow_from_request_times() {
-    let mut timeline = timeline("..", 100);
-    let request = |at: u64| RequestRow {
-        kernel: 0,
-        cta: 0,
-        warp_in_cta: 0,
-        sm: 0,
-        warp_slot: 0,
-        pc: 0,
+/// Returns a request that a channel serves.
+fn request(at: u64) -> RequestRow {
+    RequestRow {
+        requester: None,
         address: 0,
         kind: AccessKind::Read,
         slice: 5,
@@ -146,7 +140,12 @@ fn queue_lengths_follow_from_request_times() {
         replied: at + 198,
         returned: at + 231,
         ticks_per_core_cycle: 33,
-    };
+    }
+}
+
+#[test]
+fn queue_lengths_follow_from_request_times() {
+    let mut timeline = timeline("..", 100);
     timeline.request(&request(0));
     timeline.request(&RequestRow { dram: None, ..request(0) });
     timeline.request(&request(33));
@@ -160,6 +159,24 @@ fn queue_lengths_follow_from_request_times() {
     assert_eq!(counts("slice 5 queue"), [(1.0, 2), (2.0, 1), (3.0, 0)]);
     assert_eq!(counts("waiting for DRAM"), [(3.0, 1), (5.0, 0)]);
     assert_eq!(counts("in service"), [(4.0, 1), (6.0, 0)]);
+    assert!(slices(&events).is_empty());
+}
+
+#[test]
+fn overlapping_loads_of_page_walks_have_different_lanes() {
+    let mut timeline = timeline("..", 100);
+    for (begin, end) in [(0, 66), (33, 99), (66, 132)] {
+        timeline.request(&RequestRow {
+            kind: AccessKind::Walk,
+            created: begin,
+            returned: end,
+            ..request(begin)
+        });
+    }
+    let (events, _) = written(timeline, 100);
+    let walks: Vec<(u64, u64, f64)> =
+        slices(&events).iter().map(|slice| (slice.1, slice.2, slice.3)).collect();
+    assert_eq!(walks, [(3, 0, 0.0), (3, 1, 1.0), (3, 0, 2.0)]);
 }
 
 #[test]

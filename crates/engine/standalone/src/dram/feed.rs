@@ -125,6 +125,7 @@ const NOTHING: DramRequest = DramRequest {
     load: u32::MAX,
     critical: false,
     hit_prone: false,
+    walk: false,
     merges: 1,
     age: 0,
 };

@@ -24,6 +24,7 @@ use warpmem_machine::{Machine, MachineError};
 use warpmem_params::PolicyError;
 use warpmem_sim::{CoreCycle, Region, Ticks};
 use warpmem_trace::Trace;
+use warpmem_translation::Mmu;
 
 /// Reason for refusing to build a machine.
 #[derive(Debug, thiserror::Error)]
@@ -72,7 +73,10 @@ impl System {
         let networks = wiring.networks(machine, &policies.network, ideal)?;
         let peer_links = wiring.peer_links(machine, ideal);
         let sm_links = wiring.sm_links(machine, ideal);
-        let mmu = wiring.mmu(machine, &policies.walk_scheduler)?;
+        let mut mmu = wiring.mmu(machine, &policies.walk_scheduler)?;
+        if wanted.requests.is_some() {
+            mmu.iter_mut().for_each(Mmu::record_loads);
+        }
         let mut regions = wiring.regions;
         let dispatcher_unit = machine.sm.count as usize;
         regions[0].fabric.wake_at(dispatcher_unit as u32, CoreCycle::ZERO);

@@ -1,6 +1,6 @@
 //! Memory instructions in flight.
 
-use crate::results::{AccessKind, DramTimes, LoadRow, RequestRow};
+use crate::results::{AccessKind, LoadRow, RequestRow, Requester};
 use crate::sm::code::Static;
 use warpmem_sim::{CoreCycle, Request, RequestKind, Stamps, Ticks, WarpSlot, ids};
 use warpmem_trace::{Kind, L2Policy, Mbarrier};
@@ -100,34 +100,17 @@ impl Access {
         now: Ticks,
         period: u64,
     ) -> RequestRow {
-        let place = request.place;
-        let dram = DramTimes {
-            entered: stamps.dram_entered.0,
-            started: stamps.dram_started.0,
-            finished: stamps.dram_finished.0,
+        let row = &self.row;
+        let requester = Requester {
+            kernel: row.kernel,
+            cta: row.cta,
+            warp_in_cta: row.warp_in_cta,
+            sm: row.sm,
+            warp_slot: row.warp_slot,
+            pc: row.pc,
         };
-        RequestRow {
-            kernel: self.row.kernel,
-            cta: self.row.cta,
-            warp_in_cta: self.row.warp_in_cta,
-            sm: self.row.sm,
-            warp_slot: self.row.warp_slot,
-            pc: self.row.pc,
-            address: request.address,
-            kind: access_kind(request.kind),
-            slice: place.slice.0.into(),
-            channel: place.channel.0.into(),
-            bank: place.bank.0.into(),
-            row: place.row.0,
-            created: stamps.created.0,
-            l1_missed: stamps.l1_missed.0,
-            l2_arrived: stamps.l2_arrived.0,
-            l2_served: stamps.l2_served.0,
-            dram: request.offchip.then_some(dram),
-            replied: stamps.replied.0,
-            returned: now.0,
-            ticks_per_core_cycle: period,
-        }
+        let kind = access_kind(request.kind);
+        RequestRow::new(Some(requester), kind, request, stamps, now, period)
     }
 
     /// Returns the row of the completed load. `period`: ticks per core cycle.

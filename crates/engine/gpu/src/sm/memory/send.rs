@@ -51,10 +51,11 @@ impl MemoryPipeline {
     /// Whether the pages of the current instruction are translated, if that is due before L1.
     #[inline(never)]
     fn is_admitted(&mut self, cycle: CoreCycle, ctx: &mut Context) -> bool {
-        let Some(translation) = &mut self.network.translation else { return true };
         let Some(entry) = self.lsu.head().filter(|entry| entry.sent == 0) else { return true };
         let access = entry.access;
-        let waited = translation.admits(access, entry.lists.sectors.as_slice(), cycle, ctx);
+        let (sectors, warp) = (entry.lists.sectors.as_slice(), self.warp_of(access));
+        let Some(translation) = &mut self.network.translation else { return true };
+        let waited = translation.admits(access, warp, sectors, cycle, ctx);
         if let Some(waited) = waited {
             self.count_wait(access, waited);
         }
@@ -112,12 +113,12 @@ impl MemoryPipeline {
         ctx: &mut Context,
     ) -> RequestId {
         let row = self.accesses.get(access);
-        let Config { sm, max_warps, clock, .. } = self.config;
+        let clock = self.config.clock;
         let request = Request {
             pc: row.row.pc as u32,
             bytes: sector.bytes,
             access: access.0,
-            warp: WarpId(u32::from(sm.0) * max_warps + row.row.warp_slot),
+            warp: self.warp_of(access),
             cta: row.cta,
             load: row.load,
             max_lanes_per_address: sector.max_lanes_per_address,
@@ -126,6 +127,12 @@ impl MemoryPipeline {
             ..self.blank_request(sector.address, kind, sector.place)
         };
         ctx.requests.add(request, clock.at(created))
+    }
+
+    /// Returns the number of the warp of an access in the whole machine.
+    fn warp_of(&self, access: AccessId) -> WarpId {
+        let Config { sm, max_warps, .. } = self.config;
+        WarpId(u32::from(sm.0) * max_warps + self.accesses.get(access).row.warp_slot)
     }
 
     /// Returns the L2 insertion priority of the line that holds `address`.

@@ -16,7 +16,9 @@ use crate::context::Context;
 use crate::results::TlbCounts;
 use std::collections::VecDeque;
 use warpmem_machine::Machine;
-use warpmem_sim::{CoreClock, CoreCycle, Location, Request, RequestId, RequestKind, SmId, Ticks};
+use warpmem_sim::{
+    CoreClock, CoreCycle, Location, Request, RequestId, RequestKind, SmId, Ticks, WarpId,
+};
 use warpmem_translation::{Placement, SmPorts, Tlb};
 
 /// A request, or the instruction in front of L1, that waits for a translation.
@@ -25,6 +27,7 @@ pub(super) struct Waiting {
     /// [`RequestId::NONE`] for the instruction.
     pub request: RequestId,
     pub access: AccessId,
+    pub warp: WarpId,
     /// First cycle of its wait.
     pub since: CoreCycle,
 }
@@ -53,7 +56,7 @@ pub(super) struct Translation {
     ports: SmPorts,
     placement: Option<Placement>,
     page_bits: u32,
-    /// Time from here to the lookup in the second-level TLB, ticks.
+    /// Time from here to the lookup in the next TLB, ticks.
     ask_ticks: u64,
     /// Latency of a hit, core cycles.
     latency: u64,
@@ -86,7 +89,7 @@ impl Translation {
             ports,
             placement: Placement::new(vm),
             page_bits: vm.page_bits(),
-            ask_ticks: u64::from(vm.l2.link_latency + vm.l2.latency) * network,
+            ask_ticks: u64::from(vm.first_lookup_latency()) * network,
             latency: l1.latency.into(),
             before_l1: l1.before_l1,
             tlb: Tlb::new(l1.entries, l1.ways, l1.pages_per_entry),
@@ -151,7 +154,7 @@ impl Translation {
         leaves: CoreCycle,
         ctx: &mut Context,
     ) -> Option<CoreCycle> {
-        let &Request { address, access, kind, .. } = ctx.requests.get(id);
+        let &Request { address, access, kind, warp, .. } = ctx.requests.get(id);
         if self.before_l1 || kind == RequestKind::Writeback {
             return Some(leaves);
         }
@@ -161,7 +164,7 @@ impl Translation {
         }
         self.held += 1;
         self.counts.held_requests += 1;
-        self.wait(page, Waiting { request: id, access, since: leaves }, leaves, ctx);
+        self.wait(page, Waiting { request: id, access, warp, since: leaves }, leaves, ctx);
         None
     }
 
@@ -170,6 +173,7 @@ impl Translation {
     pub fn admits(
         &mut self,
         access: AccessId,
+        warp: WarpId,
         sectors: &[Sector],
         cycle: CoreCycle,
         ctx: &mut Context,
@@ -178,7 +182,7 @@ impl Translation {
             return Some(0);
         }
         if self.in_front == InFront::New {
-            self.look_up_all(access, sectors, cycle, ctx);
+            self.look_up_all(access, warp, sectors, cycle, ctx);
         }
         match self.in_front {
             InFront::Translated(waited) => Some(waited),
@@ -190,6 +194,7 @@ impl Translation {
     fn look_up_all(
         &mut self,
         access: AccessId,
+        warp: WarpId,
         sectors: &[Sector],
         cycle: CoreCycle,
         ctx: &mut Context,
@@ -203,7 +208,7 @@ impl Translation {
             if !self.look_up(page, access) {
                 pages += 1;
                 let request = RequestId::NONE;
-                self.wait(page, Waiting { request, access, since: cycle }, cycle, ctx);
+                self.wait(page, Waiting { request, access, warp, since: cycle }, cycle, ctx);
             }
         }
         self.in_front = if pages == 0 { InFront::Translated(0) } else { InFront::Waits(pages) };
@@ -239,17 +244,19 @@ impl Translation {
         let mut list = self.spare.pop().unwrap_or_default();
         list.push(waiting);
         self.misses.push(Miss { page, waiting: list });
-        self.ask(page, waiting.access, cycle, ctx);
+        self.ask(page, waiting, cycle, ctx);
         true
     }
 
     /// Sends a request for the translation of a page. The port has an entry for every miss.
-    fn ask(&mut self, page: u64, access: AccessId, cycle: CoreCycle, ctx: &mut Context) {
+    fn ask(&mut self, page: u64, first: Waiting, cycle: CoreCycle, ctx: &mut Context) {
         self.counts.misses += 1;
         let now = self.clock.at(cycle);
         let address = page << self.page_bits;
         let blank = Request::of_slice(address, RequestKind::Translation, Location::ZERO);
-        let id = ctx.requests.add(Request { sm: self.sm, access: access.0, ..blank }, now);
+        let Waiting { access, warp, .. } = first;
+        let request = Request { sm: self.sm, access: access.0, warp, ..blank };
+        let id = ctx.requests.add(request, now);
         ctx.fabric.push(self.ports.requests, id, Ticks(now.0 + self.ask_ticks));
     }
 
