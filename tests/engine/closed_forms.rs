@@ -1,7 +1,9 @@
 //! Latency of a dependent load in closed form, from the configuration alone; `docs/validation.md`
 //! has the formulas.
 
-use crate::trace::{Access, Kernel, NO_REFRESH, Step, loads, machine, mixed, run, write};
+use crate::trace::{
+    Access, Kernel, NO_REFRESH, Step, UNTRANSLATED, loads, machine, mixed, run, write,
+};
 use std::collections::BTreeSet;
 use warpmem::cache::CacheCounts;
 use warpmem::dram::CommandKind::{Act, Pre, Rd};
@@ -287,7 +289,7 @@ fn a_chase_costs_the_sum_of_the_latencies_on_its_path() {
         let names = SCHEDULERS.names().chain(["fr-fcfs(banks=stepping,picks_per_cycle=1)"]);
         for (_, scheduler) in names.enumerate().filter(|(column, _)| is_sampled(row, *column, 10)) {
             let scheduled = format!("policy.dram_scheduler={scheduler}");
-            let machine = machine(preset, &[&NO_REFRESH[..], &[&scheduled]].concat());
+            let machine = machine(preset, &[&NO_REFRESH[..], &[UNTRANSLATED, &scheduled]].concat());
             check_chases(&machine, &format!("{preset}, {scheduler}"));
         }
     }
@@ -299,7 +301,7 @@ fn without_caches_every_load_costs_the_round_trip_to_dram() {
     for (row, preset) in preset_names().enumerate() {
         let cases = cases.into_iter().enumerate();
         for (_, off) in cases.filter(|(column, _)| is_sampled(row, *column, 2)) {
-            let machine = machine(preset, &[&NO_REFRESH, off].concat());
+            let machine = machine(preset, &[&NO_REFRESH, &[UNTRANSLATED][..], off].concat());
             check_chases(&machine, &format!("{preset}, {off:?}"));
         }
     }

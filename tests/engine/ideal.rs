@@ -2,7 +2,7 @@
 //! run.
 
 use crate::closed_forms::{HOPS, Place, cache_op, chase, check_chases, load_time, slices};
-use crate::trace::{Kernel, NO_REFRESH, loads, machine, mixed, run, write};
+use crate::trace::{Kernel, NO_REFRESH, UNTRANSLATED, loads, machine, mixed, run, write};
 use warpmem::cache::CacheCounts;
 use warpmem::dram::ChannelResult;
 use warpmem::dram::scheduler::SCHEDULERS;
@@ -25,7 +25,7 @@ fn check_found(ideal: &str, found: Place) {
         let cases = ["", "l1.enabled=false", "l2.enabled=false"].into_iter().enumerate();
         for (_, off) in cases.filter(|(column, _)| is_sampled(row, *column, 3)) {
             let overrides: Vec<&str> =
-                [ideal].into_iter().chain(off.split_terminator(' ')).collect();
+                [ideal, UNTRANSLATED].into_iter().chain(off.split_terminator(' ')).collect();
             let machine = machine(preset, &overrides);
             let place = Place::RowConflict;
             let (rows, _) = chase(&machine, place, HOPS);
@@ -50,7 +50,7 @@ fn with_a_perfect_l2_every_load_costs_the_round_trip_to_a_slice() {
 #[test]
 fn with_infinite_bandwidth_a_packet_costs_its_hops_and_one_cycle() {
     for preset in preset_names() {
-        let ideal = ["policy.ideal=infinite-bandwidth-noc"];
+        let ideal = ["policy.ideal=infinite-bandwidth-noc", UNTRANSLATED];
         check_chases(&machine(preset, &[&NO_REFRESH[..], &ideal].concat()), preset);
     }
 }

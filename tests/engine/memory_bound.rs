@@ -1,6 +1,6 @@
 //! DRAM throughput behind a whole machine, and legality of its commands.
 
-use crate::trace::{NO_REFRESH, loads, machine, mixed, run, write};
+use crate::trace::{NO_REFRESH, UNTRANSLATED, loads, machine, mixed, run, write};
 use warpmem::dram::CommandKind;
 use warpmem::dram::checker::check;
 use warpmem::dram::scheduler::SCHEDULERS;
@@ -245,7 +245,8 @@ fn row_cycle(machine: &Machine) -> u64 {
 fn one_bank_with_a_new_row_per_request_takes_a_row_cycle_each() {
     for (number, preset) in bound_by_dram().enumerate() {
         for scheduler in schedulers_on(number) {
-            let machine = with_scheduler(preset, &scheduler, &NO_REFRESH);
+            let overrides = [&NO_REFRESH[..], &[UNTRANSLATED]].concat();
+            let machine = with_scheduler(preset, &scheduler, &overrides);
             let map = machine.address_map().unwrap();
             let home = map.locate(0);
             let in_column = |address: &u64| {

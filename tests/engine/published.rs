@@ -19,12 +19,12 @@ use warpmem_trace::{CacheOp, Trace};
 
 /// Latencies in cycles of an L1 hit, a near L2 hit, and a DRAM access, as published and configured.
 const MACHINES: [(&str, [u64; 3]); 6] = [
-    ("a100", [36, 213, 585]),
-    ("h100", [34, 265, 673]),
-    ("h200", [34, 265, 673]),
-    ("b200", [40, 295, 860]),
-    ("l40s", [36, 277, 664]),
-    ("rtx4090", [40, 297, 675]),
+    ("a100", [36, 213, 586]),
+    ("h100", [34, 265, 675]),
+    ("h200", [34, 265, 667]),
+    ("b200", [40, 295, 852]),
+    ("l40s", [36, 277, 666]),
+    ("rtx4090", [40, 297, 672]),
 ];
 
 /// Additional cycles of a far L2 hit, as published and configured, on machines with two partitions.
