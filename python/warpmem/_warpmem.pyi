@@ -108,6 +108,7 @@ class Request:
     pc: int
     load: int | None
     critical: bool
+    walk: bool
     merges: int
     age: int
     slot: int | None

@@ -30,6 +30,8 @@ pub struct Request {
     load: Option<u32>,
     /// Whether the share of its SM's warps waiting for memory exceeded the critical share.
     critical: bool,
+    /// Whether it is a load of a page walk.
+    walk: bool,
     /// Number of requests merged with it in the L2 when it was sent.
     merges: u8,
     /// Total age of the merged requests, DRAM cycles.
@@ -73,6 +75,7 @@ impl Request {
             pc: request.pc,
             load: some(request.load),
             critical: request.critical,
+            walk: request.walk,
             merges: request.merges,
             age: request.age,
             slot: None,

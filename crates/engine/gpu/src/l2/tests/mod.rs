@@ -226,8 +226,11 @@ impl World {
             };
             let id = ctx.requests.add(request, now);
             self.ids.push(id);
-            let comes = ask.kind == RequestKind::Prefetch;
-            let port = if comes { ports.fills } else { ports.requests };
+            let port = match ask.kind {
+                RequestKind::Prefetch => ports.fills,
+                RequestKind::Walk => ports.walks.expect("walks use the L2").requests,
+                _ => ports.requests,
+            };
             ctx.fabric.push(port, id, now);
         }
         if let Some(&(_, ask)) = self.asks.front() {
@@ -236,6 +239,13 @@ impl World {
         if cycle < self.replies_open {
             ctx.fabric.wake_cycle(unit, self.replies_open);
             return;
+        }
+        if let Some(walks) = ports.walks {
+            while let Some(id) = ctx.fabric.ready(walks.replies, now) {
+                ctx.fabric.pop(walks.replies, now);
+                self.answers.push((cycle, id));
+            }
+            wake_at_head(walks.replies, unit, ctx);
         }
         while let Some(id) = ctx.fabric.ready(ports.replies, now) {
             ctx.fabric.pop(ports.replies, now);
@@ -370,7 +380,10 @@ fn run_in(
         replies: port("replies", replies, l2, network),
         misses: port("misses", misses, l2, dram),
         fills: port("fills", 8, dram, l2),
-        walks: None,
+        walks: machine.vm.enabled.then(|| warpmem_translation::SlicePorts {
+            requests: port("walks", 1000, network, l2),
+            replies: port("walk replies", 1000, l2, network),
+        }),
     };
     let clock: L2Clock = bench.sim.region.fabric.clock_of();
     let core = bench.sim.region.fabric.clock_of();

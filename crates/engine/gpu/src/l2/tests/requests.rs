@@ -181,3 +181,17 @@ fn consecutive_lines_use_every_set_of_a_slice() {
         assert_eq!(outcome.result.cache.read_hits, 128, "{overrides:?}: every set is used");
     }
 }
+
+#[test]
+fn loads_of_page_walks_arrive_ahead_of_the_requests_of_sms() {
+    let walk = |address| ask(0, RequestKind::Walk, address);
+    let asks = [ask(0, READ, 0), ask(0, READ, 128), walk(256), walk(384)];
+    let keys = ["vm.enabled=true", "vm.walk.link_latency=5", "policy.ideal=perfect-l2"];
+    let outcome = run(&bare(&keys), &asks);
+    let mut in_order: Vec<(u64, usize)> =
+        outcome.served.iter().copied().zip(outcome.order.clone()).collect();
+    in_order.sort_unstable();
+    assert_eq!(in_order.iter().map(|&(_, ask)| ask).collect::<Vec<_>>(), [2, 3, 0, 1]);
+    // Their replies take the link of the walkers.
+    assert_eq!(outcome.cycle(2) - in_order[0].0, outcome.cycle(0) - in_order[2].0 + 5);
+}
