@@ -19,7 +19,6 @@ impl Slice {
         now: Ticks,
         ctx: &mut Context,
     ) -> Result<(), ReservationFail> {
-        self.mark_walk(id, ctx);
         let request = *ctx.requests.get(id);
         if self.resets.is_due(request.cta) {
             self.begin_kernel(ctx);
@@ -28,16 +27,6 @@ impl Slice {
         self.write_back_cleaned(now, ctx);
         self.place_line(request.address, request.insertion);
         Ok(())
-    }
-
-    /// Sets where the line of a load of a page walk is inserted.
-    #[inline]
-    fn mark_walk(&self, id: RequestId, ctx: &mut Context) {
-        let Some(rates) = &self.walk_bypass else { return };
-        let request = ctx.requests.get_mut(id);
-        if request.kind == RequestKind::Walk {
-            request.insertion = rates.insertion(request);
-        }
     }
 
     /// Performs the reset that is due with the first request of a kernel. Under `run.cold_launches`
@@ -84,9 +73,10 @@ impl Slice {
             return Ok(());
         }
         match request.kind {
-            RequestKind::Read | RequestKind::Fetch | RequestKind::Prefetch | RequestKind::Walk => {
+            RequestKind::Read | RequestKind::Fetch | RequestKind::Prefetch => {
                 self.read(id, request, room, now, ctx)
             }
+            RequestKind::Walk => self.read_entry(id, request, room, now, ctx),
             RequestKind::Atomic => {
                 self.read(id, request, room, now, ctx)?;
                 self.hold_for_atomic(request, cycle);
@@ -201,12 +191,29 @@ impl Slice {
         Ok(())
     }
 
-    /// Counts a read as a hit or a miss of its warp, where the DRAM scheduler needs warp types, and of
-    /// data or of its level, where loads of page walks may bypass the cache.
+    /// Reads an entry of a page table, which may allocate no line.
+    #[inline(never)]
+    fn read_entry(
+        &mut self,
+        id: RequestId,
+        request: &Request,
+        room: Room,
+        now: Ticks,
+        ctx: &mut Context,
+    ) -> Result<(), ReservationFail> {
+        let Some(rates) = &self.walk_bypass else { return self.read(id, request, room, now, ctx) };
+        let insertion = rates.insertion(request, &self.cache.counts);
+        let request = Request { insertion, ..*request };
+        ctx.requests.get_mut(id).insertion = insertion;
+        let before = self.cache.counts.read_hits;
+        self.read(id, &request, room, now, ctx)?;
+        let hit = self.cache.counts.read_hits > before;
+        self.walk_bypass.iter_mut().for_each(|rates| rates.count(&request, hit));
+        Ok(())
+    }
+
+    /// Counts a read as a hit or a miss of its warp, where the DRAM scheduler needs warp types.
     fn sample(&mut self, request: &Request, hit: bool, now: Ticks, ctx: &mut Context) {
-        if let Some(rates) = &mut self.walk_bypass {
-            rates.count(request, hit);
-        }
         let (Some(counts), Some(warps)) = (&mut self.warps, &mut ctx.side.warps) else { return };
         let cycle = self.spec.clock.cycle_of(now);
         if let Some(kind) = warps.sample(request.warp, hit, cycle) {

@@ -1,6 +1,7 @@
 //! Loads of page walks that allocate no line in L2 (Ausavarungnirun et al., ASPLOS 2018).
 
-use warpmem_sim::{Insertion, Request, RequestKind};
+use warpmem_cache::CacheCounts;
+use warpmem_sim::{Insertion, Request};
 
 /// Levels of a page table at most.
 const LEVELS: usize = 6;
@@ -25,35 +26,46 @@ impl Rate {
     }
 }
 
-/// Hit rates in a slice since the start of the run: of data, and of each level of the page table.
+/// Hit rates of the loads of walks in a slice since the start of the run.
 #[derive(Default)]
 pub(super) struct WalkBypass {
-    data: Rate,
+    /// By level of the page table, without loads that bypass.
     levels: [Rate; LEVELS],
+    bypassing: Rate,
 }
 
 impl WalkBypass {
     /// Returns the insertion of a load of a walk: nowhere if its level hits less often than data.
-    pub fn insertion(&self, walk: &Request) -> Insertion {
+    /// `reads`: counts of the slice.
+    pub fn insertion(&self, walk: &Request, reads: &CacheCounts) -> Insertion {
         let level = self.levels[walk.pc as usize];
-        let bypasses = level.lookups >= WARM_UP && level.is_below(self.data);
+        let bypasses = level.lookups >= WARM_UP && level.is_below(self.data(reads));
         if bypasses { Insertion::Nowhere } else { Insertion::Newest }
     }
 
-    /// Counts a read. Loads that bypass do not count.
-    pub fn count(&mut self, request: &Request, hit: bool) {
-        match request.kind {
-            RequestKind::Walk if request.insertion == Insertion::Nowhere => {}
-            RequestKind::Walk => self.levels[request.pc as usize].count(hit),
-            _ => self.data.count(hit),
-        }
+    /// Counts a load of a walk.
+    pub fn count(&mut self, walk: &Request, hit: bool) {
+        let bypasses = walk.insertion == Insertion::Nowhere;
+        let rate = if bypasses { &mut self.bypassing } else { &mut self.levels[walk.pc as usize] };
+        rate.count(hit);
+    }
+
+    /// Returns the hit rate of reads other than loads of walks.
+    fn data(&self, reads: &CacheCounts) -> Rate {
+        let CacheCounts { read_hits, read_misses, .. } = *reads;
+        let lookups = read_hits + read_misses + reads.read_sector_misses + reads.read_pending_hits;
+        let data = Rate { hits: read_hits, lookups };
+        self.levels.iter().chain([&self.bypassing]).fold(data, |data, walks| Rate {
+            hits: data.hits - walks.hits,
+            lookups: data.lookups - walks.lookups,
+        })
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use warpmem_sim::Location;
+    use warpmem_sim::{Location, RequestKind};
 
     #[test]
     fn a_level_that_hits_less_than_data_bypasses_after_its_warm_up() {
@@ -61,19 +73,28 @@ mod tests {
             let walk = Request::of_slice(0, RequestKind::Walk, Location::ZERO);
             Request { pc: level, ..walk }
         };
-        let data = Request::of_slice(0, RequestKind::Read, Location::ZERO);
+        let mut reads = CacheCounts::default();
         let mut rates = WalkBypass::default();
+        let mut count = |rates: &mut WalkBypass, walk: Option<Request>, hit| {
+            let outcome = if hit { &mut reads.read_hits } else { &mut reads.read_misses };
+            *outcome += 1;
+            walk.inspect(|walk| rates.count(walk, hit));
+            reads.clone()
+        };
+        let mut reads = CacheCounts::default();
         for at in 0..WARM_UP {
-            assert_eq!(rates.insertion(&walk(2)), Insertion::Newest);
-            rates.count(&data, at % 2 == 0);
-            rates.count(&walk(1), at % 4 != 0);
-            rates.count(&walk(2), at % 4 == 0);
+            assert_eq!(rates.insertion(&walk(2), &reads), Insertion::Newest);
+            count(&mut rates, None, at % 2 == 0);
+            count(&mut rates, Some(walk(1)), at % 4 != 0);
+            reads = count(&mut rates, Some(walk(2)), at % 4 == 0);
         }
-        assert_eq!(rates.insertion(&walk(1)), Insertion::Newest);
-        assert_eq!(rates.insertion(&walk(2)), Insertion::Nowhere);
-        // Bypassing loads do not count; data that miss lower the rate to be reached.
-        rates.count(&Request { insertion: Insertion::Nowhere, ..walk(2) }, false);
-        (0..WARM_UP).for_each(|_| rates.count(&data, false));
-        assert_eq!(rates.insertion(&walk(2)), Insertion::Newest);
+        assert_eq!(rates.insertion(&walk(1), &reads), Insertion::Newest);
+        assert_eq!(rates.insertion(&walk(2), &reads), Insertion::Nowhere);
+        // Bypassing loads change no rate; data that miss lower the rate to be reached.
+        let bypassing = Request { insertion: Insertion::Nowhere, ..walk(2) };
+        reads = count(&mut rates, Some(bypassing), false);
+        assert_eq!(rates.insertion(&walk(2), &reads), Insertion::Nowhere);
+        (0..WARM_UP).for_each(|_| reads = count(&mut rates, None, false));
+        assert_eq!(rates.insertion(&walk(2), &reads), Insertion::Newest);
     }
 }

@@ -1,6 +1,6 @@
 //! Sending of an instruction's sectors into the L1 banks or, bypassing L1, to the network.
 
-use super::access::AccessId;
+use super::access::{Access, AccessId};
 use super::entry::{Entry, Work};
 use super::sectors::Sector;
 use super::{Config, MemoryPipeline, Occupancy};
@@ -53,7 +53,8 @@ impl MemoryPipeline {
     fn is_admitted(&mut self, cycle: CoreCycle, ctx: &mut Context) -> bool {
         let Some(entry) = self.lsu.head().filter(|entry| entry.sent == 0) else { return true };
         let access = entry.access;
-        let (sectors, warp) = (entry.lists.sectors.as_slice(), self.warp_of(access));
+        let (sectors, warp) =
+            (entry.lists.sectors.as_slice(), self.warp_of(self.accesses.get(access)));
         let Some(translation) = &mut self.network.translation else { return true };
         let waited = translation.admits(access, warp, sectors, cycle, ctx);
         if let Some(waited) = waited {
@@ -118,7 +119,7 @@ impl MemoryPipeline {
             pc: row.row.pc as u32,
             bytes: sector.bytes,
             access: access.0,
-            warp: self.warp_of(access),
+            warp: self.warp_of(row),
             cta: row.cta,
             load: row.load,
             max_lanes_per_address: sector.max_lanes_per_address,
@@ -130,9 +131,10 @@ impl MemoryPipeline {
     }
 
     /// Returns the number of the warp of an access in the whole machine.
-    fn warp_of(&self, access: AccessId) -> WarpId {
+    #[inline]
+    fn warp_of(&self, access: &Access) -> WarpId {
         let Config { sm, max_warps, .. } = self.config;
-        WarpId(u32::from(sm.0) * max_warps + self.accesses.get(access).row.warp_slot)
+        WarpId(u32::from(sm.0) * max_warps + access.row.warp_slot)
     }
 
     /// Returns the L2 insertion priority of the line that holds `address`.
