@@ -210,6 +210,25 @@ fn walks_of_an_instruction_overlap_up_to_the_number_of_walkers() {
     assert!(of(4).contains(&one) && of(1).contains(&all), "{one}, {all}");
 }
 
+/// A load of four pages, one walker: the waits of the pages grow by a walk each.
+#[test]
+fn translation_diverges_by_the_walks_between_the_first_page_and_the_last() {
+    let spread = loads([1, 1, 1], |_, _, lane| lane / 8 * 4096 + 4 * lane);
+    for (before, slack) in [("vm.l1.before_l1=true", 0), ("vm.l1.before_l1=false", 4)] {
+        let of = |walkers| {
+            let overrides = [&CLOSED[..], &NO_REFRESH[..], &[before, walkers]].concat();
+            let mut record = Everything::but_requests(1000);
+            let trace = write(std::slice::from_ref(&spread));
+            Simulation::new(&machine("v100", &overrides), &trace.trace).run(&mut record).unwrap();
+            u64::from(record.loads[0].translation_divergence.unwrap())
+        };
+        let serial = of("vm.walk.walkers=1");
+        assert!(serial.abs_diff(3 * WALK) <= slack, "{before}: {serial}");
+        assert!(of("vm.walk.walkers=4") <= 3 + slack, "{before}: walks overlap");
+    }
+    assert_eq!(result(&[], &sectors(&[7])).loads.translation_divergent, 0, "one page");
+}
+
 #[test]
 fn loads_of_walks_take_the_way_to_the_l2_and_back() {
     let through = |levels: &str| {

@@ -139,6 +139,10 @@ impl Recording {
             loads.divergence.record(divergence);
             loads.in_mc_divergence += i128::from(inside);
         }
+        if let Some(divergence) = row.translation_divergence {
+            loads.translation_divergent += 1;
+            loads.translation_divergence += u64::from(divergence);
+        }
         self.load_rows.push(*row);
     }
 

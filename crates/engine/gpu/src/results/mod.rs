@@ -278,6 +278,12 @@ pub struct LoadResult {
     pub divergence: Histogram,
     pub in_mc_divergence: i128,
     pub load_time: Histogram,
+    /// Loads with two or more waits for translations, and the sum of the differences between their
+    /// longest and shortest one [Shin].
+    #[serde(skip_serializing_if = "is_zero")]
+    pub translation_divergent: u64,
+    #[serde(skip_serializing_if = "is_zero")]
+    pub translation_divergence: u64,
 }
 
 /// A counter of a policy.

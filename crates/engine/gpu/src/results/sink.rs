@@ -37,6 +37,9 @@ pub struct LoadRow {
     pub pages: u32,
     /// Longest wait of a request for its translation, core cycles.
     pub translation_cycles: u32,
+    /// Longest minus shortest wait of its requests that waited, or of its pages in front of L1, core
+    /// cycles; `None` with fewer than two of them [Shin].
+    pub translation_divergence: Option<u32>,
     /// Slowest minus fastest turnaround of its off-chip requests, core cycles [WMC Fig 4a]; `None`
     /// with fewer than two of them.
     pub divergence: Option<u64>,

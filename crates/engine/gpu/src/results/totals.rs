@@ -73,6 +73,8 @@ add_fields!(LoadResult {
     divergence,
     in_mc_divergence,
     load_time,
+    translation_divergent,
+    translation_divergence,
 });
 
 count_fields!(IntervalCounts { sms, read_requests, read_latency, l2, l2_queues, channels, banks });

@@ -53,6 +53,16 @@ pub(crate) fn walks() -> Vec<Column<FinishedRun>> {
     }
     vec![
         ratio(
+            "translation_divergence_mean",
+            "core cycles",
+            "Difference between the longest and the shortest wait for a translation of a load, over loads with two or more, \
+             mean [Shin].",
+            |run: &FinishedRun| {
+                let loads = &run.result.loads;
+                quotient(loads.translation_divergence, loads.translation_divergent)
+            },
+        ),
+        ratio(
             "group_tlb_hit_rate",
             "fraction",
             "Hits over lookups in the TLBs of groups.",

@@ -58,6 +58,13 @@ impl StreamedRow for LoadRow {
                 |l| l.translation_cycles.into(),
             ),
             maybe_count(
+                "translation_divergence",
+                "core cycles",
+                "Longest minus shortest wait of its requests that waited for translations, or of its pages in front of L1 \
+                 [Shin]; null with fewer than two of them.",
+                |l: &LoadRow| l.translation_divergence.map(u64::from),
+            ),
+            maybe_count(
                 "divergence",
                 "core cycles",
                 "Difference in turnaround between the slowest and the fastest off-chip request [WMC Fig 4a]; null with fewer \

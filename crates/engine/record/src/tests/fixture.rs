@@ -126,6 +126,8 @@ pub(crate) fn result() -> RunResult {
             banks: histogram(repeat([1, 3], 100)),
             divergence: histogram(1..=100),
             in_mc_divergence: 1010,
+            translation_divergent: 40,
+            translation_divergence: 3000,
             load_time: histogram(101..=200),
         },
         row_sharing: BTreeMap::from([(1, shared_rows(6, 0)), (4, shared_rows(2, 6))]),
@@ -371,6 +373,7 @@ pub(crate) fn load_row(index: u64) -> LoadRow {
         banks: small(31),
         pages: 1 + small(9),
         translation_cycles: small(400),
+        translation_divergence: divergent.then(|| small(300)),
         divergence: divergent.then_some(index * 104_729 % 500),
         in_mc_divergence: divergent.then(|| (index % 300).cast_signed() - 150),
     }

@@ -136,6 +136,7 @@ fn translation_is_counted_in_sms_and_in_the_unit_that_they_share() {
         ("tlb_misses", 36.0),
         ("translation_held_requests", 90.0),
         ("translation_held_cycles_mean", 200.0),
+        ("translation_divergence_mean", 75.0),
         ("group_tlb_hit_rate", 0.5),
         ("l2_tlb_hit_rate", 0.4),
         ("l2_tlb_merges", 4.0),

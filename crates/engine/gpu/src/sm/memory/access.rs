@@ -17,6 +17,29 @@ struct Turnaround {
     in_controller: u64,
 }
 
+/// Waits for translations, core cycles.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Waits {
+    pub count: u32,
+    pub shortest: u32,
+    pub longest: u32,
+}
+
+impl Waits {
+    pub fn one(cycles: u64) -> Waits {
+        let cycles = cycles as u32;
+        Waits { count: 1, shortest: cycles, longest: cycles }
+    }
+
+    /// Adds a wait that ends after those so far.
+    pub fn add(&mut self, cycles: u64) {
+        let Waits { shortest, longest, .. } = Waits::one(cycles);
+        self.shortest = if self.count == 0 { shortest } else { self.shortest };
+        self.longest = longest;
+        self.count += 1;
+    }
+}
+
 /// One memory instruction from issue to its last reply.
 #[derive(Clone, Debug, Default)]
 pub(in crate::sm) struct Access {
@@ -45,6 +68,9 @@ pub(in crate::sm) struct Access {
     pub row: LoadRow,
     slowest: Turnaround,
     fastest: Turnaround,
+    /// Waits for translations, and the shortest one.
+    waits: u32,
+    shortest_wait: u32,
 }
 
 impl Access {
@@ -73,6 +99,18 @@ impl Access {
     /// Returns its issue cycle.
     pub fn issue_cycle(&self) -> CoreCycle {
         CoreCycle::new(self.row.issue_cycle)
+    }
+
+    /// Records waits for translations of core cycles from `shortest` to `longest`.
+    pub(super) fn waited(&mut self, waits: Waits) {
+        let Waits { count, shortest, longest } = waits;
+        if count == 0 {
+            return;
+        }
+        let first = self.waits == 0;
+        self.shortest_wait = if first { shortest } else { self.shortest_wait.min(shortest) };
+        self.row.translation_cycles = self.row.translation_cycles.max(longest);
+        self.waits += count;
     }
 
     /// Records the reply of a request, `total` ticks after its creation.
@@ -122,6 +160,9 @@ impl Access {
             let inside = self.slowest.in_controller as i64 - self.fastest.in_controller as i64;
             row.divergence = Some(spread / period);
             row.in_mc_divergence = Some(inside / period as i64);
+        }
+        if self.waits >= 2 {
+            row.translation_divergence = Some(row.translation_cycles - self.shortest_wait);
         }
         row
     }

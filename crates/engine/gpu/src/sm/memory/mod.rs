@@ -43,7 +43,7 @@ use super::read_only_cache::ReadOnlyCache;
 use super::scheduler::SchedulerId;
 use crate::context::Context;
 use crate::results::SmResult;
-use access::AccessTable;
+use access::{AccessTable, Waits};
 use completions::Completions;
 use copies::Copy;
 use entry::{Entry, Work};
@@ -390,14 +390,8 @@ impl MemoryPipeline {
 
     fn send_translated(&mut self, cycle: CoreCycle, ctx: &mut Context) {
         while let Some((access, waited)) = self.network.send_translated(cycle, ctx) {
-            self.count_wait(access, waited);
+            self.accesses.get_mut(access).waited(Waits::one(waited));
         }
-    }
-
-    /// Counts the wait of a part of an access for a translation.
-    fn count_wait(&mut self, access: AccessId, cycles: u64) {
-        let row = &mut self.accesses.get_mut(access).row;
-        row.translation_cycles = row.translation_cycles.max(cycles as u32);
     }
 
     /// Returns the next cycle in which a lookup is due at the tags.

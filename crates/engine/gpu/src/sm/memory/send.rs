@@ -57,8 +57,8 @@ impl MemoryPipeline {
             (entry.lists.sectors.as_slice(), self.warp_of(self.accesses.get(access)));
         let Some(translation) = &mut self.network.translation else { return true };
         let waited = translation.admits(access, warp, sectors, cycle, ctx);
-        if let Some(waited) = waited {
-            self.count_wait(access, waited);
+        if let Some(waits) = waited {
+            self.accesses.get_mut(access).waited(waits);
         }
         waited.is_some()
     }

@@ -10,7 +10,7 @@
 //! Under `vm.l1.before_l1` an instruction waits in front of L1 for all its pages instead, and its
 //! requests are not looked up again.
 
-use super::access::AccessId;
+use super::access::{AccessId, Waits};
 use super::sectors::Sector;
 use crate::context::Context;
 use crate::results::TlbCounts;
@@ -45,8 +45,8 @@ enum InFront {
     New,
     /// Waits for this number of pages.
     Waits(u32),
-    /// May enter L1, after a wait of this number of core cycles.
-    Translated(u64),
+    /// May enter L1.
+    Translated,
 }
 
 /// Address translation of one SM.
@@ -72,6 +72,8 @@ pub(super) struct Translation {
     /// Requests that wait for translations or for the port.
     held: usize,
     in_front: InFront,
+    /// Waits of its pages that have ended.
+    front_waits: Waits,
     /// Page and instruction of the last lookup: further requests to it are not looked up.
     last: Option<(u64, AccessId)>,
     /// Empty lists, for new misses.
@@ -100,6 +102,7 @@ impl Translation {
             translated: VecDeque::new(),
             held: 0,
             in_front: InFront::New,
+            front_waits: Waits::default(),
             last: None,
             spare: Vec::new(),
             counts: TlbCounts::default(),
@@ -168,8 +171,7 @@ impl Translation {
         None
     }
 
-    /// Translates the pages of the instruction in front of L1. Returns the core cycles that it
-    /// waited if it may enter.
+    /// Translates the pages of the instruction in front of L1. Returns its waits if it may enter.
     pub fn admits(
         &mut self,
         access: AccessId,
@@ -177,15 +179,15 @@ impl Translation {
         sectors: &[Sector],
         cycle: CoreCycle,
         ctx: &mut Context,
-    ) -> Option<u64> {
+    ) -> Option<Waits> {
         if !self.before_l1 {
-            return Some(0);
+            return Some(Waits::default());
         }
         if self.in_front == InFront::New {
             self.look_up_all(access, warp, sectors, cycle, ctx);
         }
         match self.in_front {
-            InFront::Translated(waited) => Some(waited),
+            InFront::Translated => Some(self.front_waits),
             InFront::New | InFront::Waits(_) => None,
         }
     }
@@ -200,6 +202,7 @@ impl Translation {
         ctx: &mut Context,
     ) {
         let mut pages = 0;
+        self.front_waits = Waits::default();
         for (at, sector) in sectors.iter().enumerate() {
             let page = self.page(sector.address);
             if sectors[..at].iter().rev().any(|other| self.page(other.address) == page) {
@@ -211,7 +214,7 @@ impl Translation {
                 self.wait(page, Waiting { request, access, warp, since: cycle }, cycle, ctx);
             }
         }
-        self.in_front = if pages == 0 { InFront::Translated(0) } else { InFront::Waits(pages) };
+        self.in_front = if pages == 0 { InFront::Translated } else { InFront::Waits(pages) };
     }
 
     /// Reports that the instruction in front of L1 has begun to enter.
@@ -304,9 +307,10 @@ impl Translation {
         if waiting.request != RequestId::NONE {
             return self.translated.push_back(waiting);
         }
+        self.front_waits.add(cycle.since(waiting.since));
         self.in_front = match self.in_front {
             InFront::Waits(pages) if pages > 1 => InFront::Waits(pages - 1),
-            _ => InFront::Translated(cycle.since(waiting.since)),
+            _ => InFront::Translated,
         };
     }
 
