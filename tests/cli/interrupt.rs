@@ -127,6 +127,9 @@ fn interrupted_capture_keeps_finished_launches() {
     wait_until(&mut child, begun);
     // The first launch is one instruction.
     sleep(Duration::from_millis(500));
+    // `timeout` signals a process and then its group.
+    interrupt(&child);
+    sleep(Duration::from_millis(5));
     interrupt(&child);
     let ran = Ran::from(child.wait_with_output().unwrap());
     assert_eq!(ran.status, Some(130), "{ran:?}");
