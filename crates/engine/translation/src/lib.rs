@@ -10,6 +10,7 @@ mod mmu;
 mod page_table;
 mod placement;
 pub mod scheduler;
+mod second_level;
 #[cfg(test)]
 mod tests;
 mod tlb;

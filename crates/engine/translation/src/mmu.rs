@@ -2,10 +2,12 @@
 //! and the walkers.
 //!
 //! ```text
-//!  L1 TLB of an SM [─▶ TLB of its group] ─▶ lookups ── hit ──────────────────────────────▶ back to the SM
-//!                       │ miss                                    ▲
-//!                       ▼                                         │ all requests for the page
-//!                     misses ─▶ walk queue ─▶ walkers ─▶ L2 slices ─▶ fill
+//!  L1 TLB of an SM ─▶ (TLB of its group) ─▶ second level ─ hit ───────────▶ back
+//!                                                │ miss                        ▲
+//!                                                ▼                             │ all requests
+//!                                             misses ─▶ walk queue ─▶ walkers ─▶ fill
+//!                                                                       │ ▲
+//!                                                                    L2 slices
 //! ```
 //!
 //! Every port holds as much as can be in flight, so that no unit waits for room in one.
@@ -14,13 +16,11 @@ use crate::counts::TranslationResult;
 use crate::groups::Groups;
 use crate::misses::Misses;
 use crate::scheduler::{InstructionId, PendingWalk, WalkScheduler};
-use crate::tlb::Tlb;
-use crate::tokens::FillTokens;
+use crate::second_level::SecondLevel;
 use crate::turns::{Head, Turns};
 use crate::walk_queue::WalkQueue;
 use crate::walkers::{WalkLoad, Walkers};
 use crate::{SlicePorts, SmPorts, Vm};
-use std::collections::BTreeSet;
 use warpmem_sim::{Context, NetworkClock, NetworkCycle, Request, RequestId, Ticks};
 
 /// The translation unit of a GPU. Cycles are network cycles.
@@ -41,10 +41,7 @@ pub struct Mmu {
     /// By TLB that the SMs ask.
     turns: Vec<Turns>,
     groups: Option<Groups>,
-    tlb: Tlb,
-    /// Pages looked up so far, under `vm.l2.warm`.
-    seen: Option<BTreeSet<u64>>,
-    tokens: Option<FillTokens>,
+    second: SecondLevel,
     misses: Misses,
     queue: WalkQueue,
     walkers: Walkers,
@@ -86,9 +83,7 @@ impl Mmu {
             waiting: [0; 4],
             turns,
             groups,
-            tlb: Tlb::new(l2.entries, l2.ways, l2.pages_per_entry),
-            seen: l2.warm.then(BTreeSet::new),
-            tokens: FillTokens::new(vm, warps),
+            second: SecondLevel::new(vm, warps),
             misses: Misses::new(l2.misses),
             queue: WalkQueue::new(scheduler),
             walkers: Walkers::new(vm, clock, slices),
@@ -127,23 +122,12 @@ impl Mmu {
     fn end_walks(&mut self, cycle: NetworkCycle, ctx: &mut Context) {
         while let Some(page) = self.ended.pop() {
             let mut requests = self.misses.take(page);
-            self.fill(page, &requests, ctx);
+            let warps = requests.iter().map(|&id| ctx.request(id).warp);
+            self.counts.diverted += u64::from(self.second.fill(page, warps));
             for request in requests.drain(..) {
                 self.reply(request, cycle, ctx);
             }
             self.misses.give_back(requests);
-        }
-    }
-
-    /// Enters a translation into the TLB, or into the bypass cache if no request for it is of a warp
-    /// with a token.
-    fn fill(&mut self, page: u64, requests: &[RequestId], ctx: &Context) {
-        let warps = requests.iter().map(|&id| ctx.request(id).warp);
-        let diverted = self.tokens.as_mut().is_some_and(|tokens| tokens.diverts(page, warps));
-        if diverted {
-            self.counts.diverted += 1;
-        } else {
-            self.tlb.fill(page);
         }
     }
 
@@ -255,7 +239,7 @@ impl Mmu {
     fn serve(&mut self, id: RequestId, cycle: NetworkCycle, ctx: &mut Context) -> bool {
         let request = *ctx.request(id);
         let page = request.address >> self.page_bits;
-        let hit = self.is_present(page);
+        let hit = self.second.look_up(page);
         if hit {
             self.counts.hits += 1;
             self.reply(id, cycle, ctx);
@@ -269,26 +253,8 @@ impl Mmu {
             return false;
         }
         self.counts.lookups += 1;
-        if let Some(tokens) = &mut self.tokens {
-            tokens.count(hit);
-        }
+        self.second.count(hit);
         true
-    }
-
-    /// Looks a page up in the second-level TLB and the bypass cache beside it.
-    fn is_present(&mut self, page: u64) -> bool {
-        self.tlb.look_up(page)
-            || self.tokens.as_mut().is_some_and(|tokens| tokens.look_up(page))
-            || self.was_resident(page)
-    }
-
-    /// Enters a page that the TLB holds from before the run. Returns whether it does.
-    fn was_resident(&mut self, page: u64) -> bool {
-        let resident = self.seen.as_mut().is_some_and(|seen| seen.insert(page));
-        if resident {
-            self.tlb.fill(page);
-        }
-        resident
     }
 
     fn pending(
