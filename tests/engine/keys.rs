@@ -327,6 +327,7 @@ const CHANGES: &[Change] = &[
     within(TRANSLATED, "vm.l1.misses=1"),
     within(TRANSLATED, "vm.l1.waiting=1"),
     within(TRANSLATED, "vm.l1.before_l1=true"),
+    within("vm.enabled=true vm.page_bytes=4096 vm.l1.before_l1=true", "vm.l1.ports=1"),
     within(TRANSLATED, "vm.group.sms=2"),
     within(GROUPED, "vm.group.entries=2"),
     within(GROUPED, "vm.group.ways=1"),

@@ -261,6 +261,26 @@ fn walks_miss_in_the_l2_once_and_hit_later() {
     assert!((16..=20).contains(&translation.offchip_loads), "{translation:?}");
 }
 
+/// Two dependent loads of eight pages, which miss, then hit: with two ports, the last page of each is looked up three
+/// cycles after the first.
+#[test]
+fn before_l1_the_ports_bound_the_lookups_of_a_cycle() {
+    let mut kernel = loads([1, 1, 2], |_, step, lane| lane / 4 * 4096 + 4 * lane + 128 * step);
+    for step in kernel.ctas.iter_mut().flatten().flatten() {
+        let Step::Memory(access) = step else { continue };
+        (access.dest, access.source) = (Some(1), Some(1));
+    }
+    let keys = |ports| {
+        let wide = "vm.l2.lookups_per_cycle=8";
+        ["vm.l1.before_l1=true", "policy.ideal=perfect-l2", wide, ports]
+    };
+    let cycles = |ports| result(&keys(ports), &kernel).core_cycles;
+    let all = cycles("vm.l1.ports=8");
+    assert_eq!(cycles("vm.l1.ports=32"), all);
+    assert_eq!(cycles("vm.l1.ports=2") - all, 2 * 3);
+    assert_eq!(cycles("vm.l1.ports=1") - all, 2 * 7);
+}
+
 /// Every line is written whole, and evicted dirty: no other request leaves L1.
 #[test]
 fn write_backs_of_l1_are_not_translated() {

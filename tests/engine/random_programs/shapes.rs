@@ -231,7 +231,7 @@ pub const SHAPES: &[&[&str]] = &[
          vm.l1.pages_per_entry=4",
         "vm.enabled=true vm.page_bytes=4096 vm.l1.entries=1 vm.l1.misses=1 vm.l1.waiting=1 vm.l2.entries=1 \
          vm.l2.ways=1 vm.l2.misses=1 vm.walk.walkers=1 vm.walk.cache_entries=0",
-        "vm.enabled=true vm.page_bytes=4096 vm.l1.before_l1=true vm.l1.entries=2 vm.l1.misses=2 vm.walk.walkers=2",
+        "vm.enabled=true vm.page_bytes=4096 vm.l1.before_l1=true vm.l1.ports=1 vm.l1.entries=2 vm.l1.misses=2 vm.walk.walkers=2",
         "vm.enabled=true vm.page_bytes=4096 vm.walk.memory=false vm.walk.latency=7 vm.walk.walkers=1 \
          vm.l2.lookups_per_cycle=3 policy.walk_scheduler=sjf",
         "vm.enabled=true vm.page_bytes=65536 vm.walk.walkers=1 policy.walk_scheduler=simt-aware(aging=2)",

@@ -46,6 +46,9 @@ section! {
         pages_per_entry: u32 = 1, in 1..=64, unit "pages";
         /// Latency of a hit, in addition to that of L1.
         latency: u32 = 0, in 0..=CYCLES, unit "core cycles";
+        /// Ports: pages of an instruction that are looked up in a cycle, under `vm.l1.before_l1`. After
+        /// L1 its requests leave one by one.
+        ports: u32 = 32, in 1..=32, unit "lookups per core cycle";
         /// Pages for which translations may be outstanding.
         misses: u32 = 32, in 1..=ENTRIES, unit "pages";
         /// Waiting requests at which L1 stops to serve misses.

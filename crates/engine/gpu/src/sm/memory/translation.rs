@@ -45,7 +45,7 @@ enum InFront {
     New,
     /// Waits for this number of pages.
     Waits(u32),
-    /// May enter L1.
+    /// May enter L1 when all its pages have been looked up.
     Translated,
 }
 
@@ -61,6 +61,8 @@ pub(super) struct Translation {
     /// Latency of a hit, core cycles.
     latency: u64,
     before_l1: bool,
+    /// Lookups per cycle in front of L1.
+    lookups_per_cycle: u64,
     tlb: Tlb,
     most_misses: usize,
     most_held: usize,
@@ -72,6 +74,8 @@ pub(super) struct Translation {
     /// Requests that wait for translations or for the port.
     held: usize,
     in_front: InFront,
+    /// Cycle of the last lookup of its pages.
+    looked_up: CoreCycle,
     /// Waits of its pages that have ended.
     front_waits: Waits,
     /// Page and instruction of the last lookup: further requests to it are not looked up.
@@ -94,6 +98,7 @@ impl Translation {
             ask_ticks: u64::from(vm.first_lookup_latency()) * network,
             latency: l1.latency.into(),
             before_l1: l1.before_l1,
+            lookups_per_cycle: l1.ports.into(),
             tlb: Tlb::new(l1.entries, l1.ways, l1.pages_per_entry),
             most_misses: l1.misses as usize,
             most_held: l1.waiting as usize,
@@ -102,6 +107,7 @@ impl Translation {
             translated: VecDeque::new(),
             held: 0,
             in_front: InFront::New,
+            looked_up: CoreCycle::ZERO,
             front_waits: Waits::default(),
             last: None,
             spare: Vec::new(),
@@ -187,12 +193,13 @@ impl Translation {
             self.look_up_all(access, warp, sectors, cycle, ctx);
         }
         match self.in_front {
-            InFront::Translated => Some(self.front_waits),
-            InFront::New | InFront::Waits(_) => None,
+            InFront::Translated if self.looked_up <= cycle => Some(self.front_waits),
+            InFront::New | InFront::Waits(_) | InFront::Translated => None,
         }
     }
 
-    /// Looks the pages of the instruction in front of L1 up, once each in the order of its sectors.
+    /// Looks the pages of the instruction in front of L1 up, once each in the order of its sectors, as
+    /// many per cycle as there are ports.
     fn look_up_all(
         &mut self,
         access: AccessId,
@@ -201,17 +208,21 @@ impl Translation {
         cycle: CoreCycle,
         ctx: &mut Context,
     ) {
-        let mut pages = 0;
+        let (mut pages, mut lookups) = (0, 0_u64);
+        self.looked_up = cycle;
         self.front_waits = Waits::default();
         for (at, sector) in sectors.iter().enumerate() {
             let page = self.page(sector.address);
             if sectors[..at].iter().rev().any(|other| self.page(other.address) == page) {
                 continue;
             }
+            let since = cycle + lookups / self.lookups_per_cycle;
+            lookups += 1;
+            self.looked_up = since;
             if !self.look_up(page, access) {
                 pages += 1;
                 let request = RequestId::NONE;
-                self.wait(page, Waiting { request, access, warp, since: cycle }, cycle, ctx);
+                self.wait(page, Waiting { request, access, warp, since }, since, ctx);
             }
         }
         self.in_front = if pages == 0 { InFront::Translated } else { InFront::Waits(pages) };
@@ -296,7 +307,7 @@ impl Translation {
         while let Some(&(page, waiting)) = self.queued.front() {
             if self.tlb.look_up(page) {
                 self.end_wait(waiting, cycle);
-            } else if !self.enter(page, waiting, cycle, ctx) {
+            } else if !self.enter(page, waiting, cycle.max(waiting.since), ctx) {
                 return;
             }
             self.queued.pop_front();
@@ -307,7 +318,8 @@ impl Translation {
         if waiting.request != RequestId::NONE {
             return self.translated.push_back(waiting);
         }
-        self.front_waits.add(cycle.since(waiting.since));
+        // Its lookup may be due later than the reply of a page in front of it in the queue.
+        self.front_waits.add(cycle.since(waiting.since.min(cycle)));
         self.in_front = match self.in_front {
             InFront::Waits(pages) if pages > 1 => InFront::Waits(pages - 1),
             _ => InFront::Translated,
