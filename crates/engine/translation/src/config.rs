@@ -4,6 +4,9 @@ use serde::Serialize;
 use warpmem_params::limits::{CYCLES, ENTRIES};
 use warpmem_params::{Invalid, power_of_two, rule, section};
 
+/// Levels of a page table at most.
+pub const MAX_LEVELS: u64 = 6;
+
 section! {
     /// Address translation: TLBs and page walks. Requests to global and local memory are translated,
     /// except write-backs of L1, which keep the physical address of their line.
@@ -15,7 +18,7 @@ section! {
         /// Page size, a power of two.
         page_bytes: u32 = 2_097_152, in 4096..=1 << 30, unit "bytes";
         /// Levels of the page table. A table has 512 entries of 8 bytes.
-        levels: u32 = 4, in 1..=6, unit "levels";
+        levels: u32 = 4, in 1..=MAX_LEVELS, unit "levels";
         /// `true`: physical pages are scattered at random over the DRAM, by `vm.seed`. `false`: a
         /// physical page has the number of its virtual page.
         fragmentation: bool = false;

@@ -20,7 +20,7 @@ mod walk_cache;
 mod walk_queue;
 mod walkers;
 
-pub use config::{GroupTlb, L1Tlb, L2Tlb, Tokens, Vm, Walk};
+pub use config::{GroupTlb, L1Tlb, L2Tlb, MAX_LEVELS, Tokens, Vm, Walk};
 pub use counts::TranslationResult;
 pub use mmu::Mmu;
 pub use placement::Placement;

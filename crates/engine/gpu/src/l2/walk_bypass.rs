@@ -2,9 +2,8 @@
 
 use warpmem_cache::CacheCounts;
 use warpmem_sim::{Insertion, Request};
+use warpmem_translation::MAX_LEVELS;
 
-/// Levels of a page table at most.
-const LEVELS: usize = 6;
 /// Lookups of a level before its hit rate decides.
 const WARM_UP: u64 = 32;
 
@@ -30,7 +29,7 @@ impl Rate {
 #[derive(Default)]
 pub(super) struct WalkBypass {
     /// By level of the page table, without loads that bypass.
-    levels: [Rate; LEVELS],
+    levels: [Rate; MAX_LEVELS as usize],
     bypassing: Rate,
 }
 
@@ -75,26 +74,25 @@ mod tests {
         };
         let mut reads = CacheCounts::default();
         let mut rates = WalkBypass::default();
-        let mut count = |rates: &mut WalkBypass, walk: Option<Request>, hit| {
-            let outcome = if hit { &mut reads.read_hits } else { &mut reads.read_misses };
-            *outcome += 1;
-            walk.inspect(|walk| rates.count(walk, hit));
-            reads.clone()
-        };
-        let mut reads = CacheCounts::default();
+        let count =
+            |reads: &mut CacheCounts, rates: &mut WalkBypass, walk: Option<Request>, hit| {
+                let outcome = if hit { &mut reads.read_hits } else { &mut reads.read_misses };
+                *outcome += 1;
+                walk.inspect(|walk| rates.count(walk, hit));
+            };
         for at in 0..WARM_UP {
             assert_eq!(rates.insertion(&walk(2), &reads), Insertion::Newest);
-            count(&mut rates, None, at % 2 == 0);
-            count(&mut rates, Some(walk(1)), at % 4 != 0);
-            reads = count(&mut rates, Some(walk(2)), at % 4 == 0);
+            count(&mut reads, &mut rates, None, at % 2 == 0);
+            count(&mut reads, &mut rates, Some(walk(1)), at % 4 != 0);
+            count(&mut reads, &mut rates, Some(walk(2)), at % 4 == 0);
         }
         assert_eq!(rates.insertion(&walk(1), &reads), Insertion::Newest);
         assert_eq!(rates.insertion(&walk(2), &reads), Insertion::Nowhere);
         // Bypassing loads change no rate; data that miss lower the rate to be reached.
         let bypassing = Request { insertion: Insertion::Nowhere, ..walk(2) };
-        reads = count(&mut rates, Some(bypassing), false);
+        count(&mut reads, &mut rates, Some(bypassing), false);
         assert_eq!(rates.insertion(&walk(2), &reads), Insertion::Nowhere);
-        (0..WARM_UP).for_each(|_| reads = count(&mut rates, None, false));
+        (0..WARM_UP).for_each(|_| count(&mut reads, &mut rates, None, false));
         assert_eq!(rates.insertion(&walk(2), &reads), Insertion::Newest);
     }
 }
