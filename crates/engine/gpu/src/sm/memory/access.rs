@@ -31,12 +31,15 @@ impl Waits {
         Waits { count: 1, shortest: cycles, longest: cycles }
     }
 
-    /// Adds a wait that ends after those so far.
-    pub fn add(&mut self, cycles: u64) {
-        let Waits { shortest, longest, .. } = Waits::one(cycles);
-        self.shortest = if self.count == 0 { shortest } else { self.shortest };
-        self.longest = longest;
-        self.count += 1;
+    pub fn add(&mut self, other: Waits) {
+        if self.count == 0 {
+            return *self = other;
+        }
+        if other.count > 0 {
+            self.shortest = self.shortest.min(other.shortest);
+            self.longest = self.longest.max(other.longest);
+            self.count += other.count;
+        }
     }
 }
 
@@ -68,9 +71,7 @@ pub(in crate::sm) struct Access {
     pub row: LoadRow,
     slowest: Turnaround,
     fastest: Turnaround,
-    /// Waits for translations, and the shortest one.
-    waits: u32,
-    shortest_wait: u32,
+    waits: Waits,
 }
 
 impl Access {
@@ -101,16 +102,10 @@ impl Access {
         CoreCycle::new(self.row.issue_cycle)
     }
 
-    /// Records waits for translations of core cycles from `shortest` to `longest`.
+    /// Records waits for translations.
     pub(super) fn waited(&mut self, waits: Waits) {
-        let Waits { count, shortest, longest } = waits;
-        if count == 0 {
-            return;
-        }
-        let first = self.waits == 0;
-        self.shortest_wait = if first { shortest } else { self.shortest_wait.min(shortest) };
-        self.row.translation_cycles = self.row.translation_cycles.max(longest);
-        self.waits += count;
+        self.waits.add(waits);
+        self.row.translation_cycles = self.waits.longest;
     }
 
     /// Records the reply of a request, `total` ticks after its creation.
@@ -161,9 +156,8 @@ impl Access {
             row.divergence = Some(spread / period);
             row.in_mc_divergence = Some(inside / period as i64);
         }
-        if self.waits >= 2 {
-            row.translation_divergence = Some(row.translation_cycles - self.shortest_wait);
-        }
+        let Waits { count, shortest, longest } = self.waits;
+        row.translation_divergence = (count >= 2).then(|| longest - shortest);
         row
     }
 }
@@ -243,6 +237,16 @@ mod tests {
         }
         assert_eq!(access.outstanding, 0);
         access.finished_row(CoreCycle::new(150), 10)
+    }
+
+    #[test]
+    fn waits_have_a_shortest_and_a_longest_in_any_order() {
+        let mut waits = Waits::default();
+        for cycles in [10, 7, 12] {
+            waits.add(Waits::one(cycles));
+        }
+        waits.add(Waits::default());
+        assert_eq!(waits, Waits { count: 3, shortest: 7, longest: 12 });
     }
 
     #[test]

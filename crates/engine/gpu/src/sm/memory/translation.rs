@@ -15,6 +15,7 @@ use super::sectors::Sector;
 use crate::context::Context;
 use crate::results::TlbCounts;
 use std::collections::VecDeque;
+use std::mem;
 use warpmem_machine::Machine;
 use warpmem_sim::{
     CoreClock, CoreCycle, Location, Request, RequestId, RequestKind, SmId, Ticks, WarpId,
@@ -177,7 +178,8 @@ impl Translation {
         None
     }
 
-    /// Translates the pages of the instruction in front of L1. Returns its waits if it may enter.
+    /// Translates the pages of the instruction in front of L1. Returns its waits, once, if
+    /// it may enter.
     pub fn admits(
         &mut self,
         access: AccessId,
@@ -193,7 +195,9 @@ impl Translation {
             self.look_up_all(access, warp, sectors, cycle, ctx);
         }
         match self.in_front {
-            InFront::Translated if self.looked_up <= cycle => Some(self.front_waits),
+            InFront::Translated if self.looked_up <= cycle => {
+                Some(mem::take(&mut self.front_waits))
+            }
             InFront::New | InFront::Waits(_) | InFront::Translated => None,
         }
     }
@@ -319,7 +323,7 @@ impl Translation {
             return self.translated.push_back(waiting);
         }
         // Its lookup may be due later than the reply of a page in front of it in the queue.
-        self.front_waits.add(cycle.since(waiting.since.min(cycle)));
+        self.front_waits.add(Waits::one(cycle.since(waiting.since.min(cycle))));
         self.in_front = match self.in_front {
             InFront::Waits(pages) if pages > 1 => InFront::Waits(pages - 1),
             _ => InFront::Translated,
