@@ -281,14 +281,6 @@ fn before_l1_the_ports_bound_the_lookups_of_a_cycle() {
     assert_eq!(cycles("vm.l1.ports=1") - all, 2 * 7);
 }
 
-/// One MSHR entry, so that instructions try to enter L1 for many cycles; the wait of a page counts once.
-#[test]
-fn a_load_of_one_page_does_not_diverge() {
-    let kernel = loads([2, 8, 4], |warp, step, lane| (4 * warp + step) * 4096 + 128 * (lane / 8));
-    let one = ["vm.l1.before_l1=true", "l1.cache.mshr_entries=1"];
-    assert_eq!(result(&one, &kernel).loads.translation_divergent, 0);
-}
-
 /// Every line is written whole, and evicted dirty: no other request leaves L1.
 #[test]
 fn write_backs_of_l1_are_not_translated() {
