@@ -71,7 +71,7 @@ Examples:
   warpmem compare sample-traces/*.wmt --dram-scheduler all --baseline fr-fcfs
   warpmem compare k.wmt --dram-scheduler 'fr-fcfs,fr-fcfs(row_hit_cap=4)' --warp-scheduler lrr,gto
   warpmem compare k.wmt --warp-scheduler lrr,gto --metrics l1_miss_rate_reduction,memory_block_cycles_ratio
-  warpmem compare decode-steps.wmt --machine a100 --dram-scheduler fcfs,fr-fcfs --approximate
+  warpmem compare decode-steps.wmt --machine a100 --dram-scheduler fcfs,fr-fcfs --error 1%
   warpmem compare a.wmt b.wmt --machine li2015,v100 --dram-scheduler fcfs,fr-fcfs -o results/";
 
 /// Names and files of machines.
@@ -169,7 +169,9 @@ fn run(args: &Args, cells: &[Cell<'_>], directory: &Path) -> anyhow::Result<()> 
     let summary = board.finish();
     if ended.finished == cells.len() {
         note(&summary);
-        approximation(cells).iter().for_each(|text| note(text));
+        if cells.iter().any(Cell::is_sampled) {
+            note(SAMPLED);
+        }
         return Ok(());
     }
     let kept = kept(ended.finished, cells.len(), args.output.as_deref());
@@ -183,16 +185,7 @@ fn run(args: &Args, cells: &[Cell<'_>], directory: &Path) -> anyhow::Result<()> 
     }
 }
 
-/// Describes runs that simulated only some of their launches.
-fn approximation(cells: &[Cell<'_>]) -> Option<String> {
-    let launches = cells.iter().map(Cell::launches);
-    let [simulated, all] = launches.fold([0, 0], |sum, [one, of]| [sum[0] + one, sum[1] + of]);
-    (simulated < all).then(|| {
-        format!(
-            "note: {simulated} of {all} launches simulated; the others are extrapolated, with the error in the column cycles_error of each run"
-        )
-    })
-}
+const SAMPLED: &str = "note: sampled runs; the column cycles_interval has half of the 95 % interval of the cycles of each";
 
 /// Describes the tables that an incomplete comparison leaves.
 fn kept(finished: usize, all: usize, output: Option<&Path>) -> String {

@@ -83,26 +83,35 @@ pub struct Overrides {
 pub struct RunOverrides {
     #[command(flatten)]
     overrides: Overrides,
-    /// Simulate at most N launches of each group of similar ones, and extrapolate the others from
-    /// these; 5 without N. Short for `--set run.alike_launches=N`
-    #[arg(
-        long,
-        value_name = "N",
-        num_args = 0..=1,
-        require_equals = true,
-        default_missing_value = "5",
-        value_parser = clap::value_parser!(u32).range(2..),
-    )]
-    approximate: Option<u32>,
+    /// Sample: simulate as many launches, and CTAs of long launches, as the cycles of the run need to
+    /// be known within SHARE (95 % interval), and extrapolate the others. `--error 1%` is short for
+    /// `--set run.error_permille=10`
+    #[arg(long, value_name = "SHARE", value_parser = parse_error)]
+    error: Option<u32>,
+    /// Start after the first N launches, with L2 as their accesses leave it. Short for `--set
+    /// run.fast_forward=N`
+    #[arg(long, value_name = "N")]
+    fast_forward: Option<u32>,
 }
 
 impl RunOverrides {
     /// Returns all options as overrides.
     pub fn all(&self) -> Overrides {
         let mut all = self.overrides.clone();
-        all.overrides.extend(self.approximate.map(|most| format!("run.alike_launches={most}")));
+        all.overrides.extend(self.error.map(|permille| format!("run.error_permille={permille}")));
+        all.overrides.extend(self.fast_forward.map(|n| format!("run.fast_forward={n}")));
         all
     }
+}
+
+/// Reads a share such as `1%`, in thousandths.
+fn parse_error(text: &str) -> Result<u32, String> {
+    let number = text.strip_suffix('%').map(|percent| percent.trim_end().parse::<f64>());
+    let permille = number.and_then(Result::ok).map(|percent| (10.0 * percent).round());
+    let valid = permille.filter(|permille| (1.0..=200.0).contains(permille));
+    valid
+        .map(|permille| permille as u32)
+        .ok_or_else(|| "valid are 0.1% to 20%, as in 1%".to_owned())
 }
 
 impl Overrides {

@@ -1,6 +1,5 @@
 //! The program from end to end.
 
-mod approximate;
 mod architecture;
 mod bad_input;
 mod capture;
@@ -38,6 +37,7 @@ mod repeatable;
 mod report;
 mod reproduce;
 mod sample;
+mod sampled;
 mod suite;
 mod support;
 mod sweep;

@@ -363,7 +363,8 @@ const CHANGES: &[Change] = &[
     within("run.launch=profiled", "launch.profiled_cycles=500"),
     change("run.launch_latency=100"),
     change("run.launch_instructions=20"),
-    change("run.alike_launches=2"),
+    change("run.error_permille=100"),
+    change("run.fast_forward=1"),
     change("run.count_row_sharing=true"),
     change("run.first_sm=1"),
     change("run.page_offset=1"),
@@ -443,7 +444,7 @@ fn outcome(preset: &str, overrides: &str, trace: &warpmem_trace::Trace) -> Outco
 fn every_key_changes_some_count() {
     let near = Kernel { shared_bytes: 4096, ..mixed(8, 8, 1 << 16) };
     let file = write(&[mixed(12, 8, 1 << 22), on_chip(), near.clone(), near.clone()]);
-    let alike = write(&vec![near; 4]);
+    let alike = write(&vec![near; 20]);
     let in_clusters = write(&[exchange(20)]);
     let mut bases: BTreeMap<(&str, &str, bool), Outcome> = BTreeMap::new();
     let mut untested: Vec<String> = Machine::keys().into_iter().map(|key| key.path).collect();
@@ -452,7 +453,7 @@ fn every_key_changes_some_count() {
     for Change { preset, context, change } in CHANGES {
         let (key, _) = change.split_once('=').unwrap();
         untested.retain(|other| other != key);
-        let is_of_launches = key == "run.alike_launches";
+        let is_of_launches = key == "run.error_permille";
         let trace = match context.contains("cluster.") {
             true => &in_clusters.trace,
             false if is_of_launches => &alike.trace,

@@ -1,6 +1,5 @@
 //! The engine as a whole: small traces through whole machines.
 
-mod approximate;
 mod closed_forms;
 mod clusters;
 mod cold_launches;
@@ -23,6 +22,7 @@ mod published;
 mod random_programs;
 mod recording;
 mod row_sharing;
+mod sampled;
 mod side_channels;
 mod standards;
 mod topologies;

@@ -252,6 +252,19 @@ impl Trace {
         Ok(self.chunk_place(kernel, chunk)?.ctas.clone())
     }
 
+    /// Returns the chunk that holds a CTA, by its number in file order, and the index of the CTA in
+    /// the chunk.
+    ///
+    /// # Errors
+    /// When there is no such kernel or CTA.
+    pub fn chunk_of_cta(&self, kernel: usize, cta: u32) -> Result<(usize, usize), TraceError> {
+        let chunks = &self.kernel(kernel)?.chunks;
+        let chunk = chunks.partition_point(|chunk| chunk.ctas.end <= cta);
+        let missing = || self.missing(format!("CTA {cta} of kernel {kernel}"), chunks.len());
+        let holds = chunks.get(chunk).ok_or_else(missing)?;
+        Ok((chunk, (cta - holds.ctas.start) as usize))
+    }
+
     fn chunk_place(&self, kernel: usize, chunk: usize) -> Result<&ChunkPlace, TraceError> {
         let chunks = &self.kernel(kernel)?.chunks;
         let missing = || self.missing(format!("chunk {chunk} of kernel {kernel}"), chunks.len());

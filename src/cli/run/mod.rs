@@ -17,7 +17,7 @@ use crate::cli::policies::PolicyOptions;
 use crate::cli::progress::Board;
 use crate::cli::recording::RecordingOptions;
 use crate::cli::run_row;
-use crate::gpu::results::RunResult;
+use crate::gpu::results::{CyclesError, KernelResult, RunResult};
 use crate::machine::{DEFAULT_MACHINE, Machine};
 use crate::record::command_log::CommandLogWriter;
 use crate::record::{ResultsWriter, RunOutputs, kernel_rows_json, request_convoy, run_row_json};
@@ -84,7 +84,7 @@ Examples:
   warpmem run k.wmt --machine v100 --warp-scheduler lrr --format json
   warpmem run k.wmt --set dram.read_queue=128 --dram-scheduler 'fr-fcfs(row_hit_cap=4)' -o results/
   warpmem run k.wmt -o results/ --intervals 1000 --requests 1/64
-  warpmem run decode-steps.wmt --machine a100 --approximate
+  warpmem run decode-steps.wmt --machine a100 --error 1%
   warpmem run k.wmt --timeline k.json --timeline-window 2000..4000";
 
 pub fn execute(args: &Args) -> anyhow::Result<()> {
@@ -123,7 +123,7 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
     if let Some(timeline) = timeline {
         args.timeline.finish(timeline, result.core_cycles)?;
     }
-    approximation(&result).iter().for_each(|text| note(text));
+    extrapolation(&result).iter().for_each(|text| note(text));
     convoy::warn_of([request_convoy(&result)]);
     if args.kernels {
         return print_kernels(
@@ -151,15 +151,22 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
     })
 }
 
-/// Describes a run that simulated only some of its launches.
-fn approximation(result: &RunResult) -> Option<String> {
-    let all: u64 = result.kernels.iter().map(|kernel| u64::from(kernel.stands_for)).sum();
-    let simulated = result.kernels.len() as u64;
-    let error = result.cycles_error();
-    let error = error.map(|error| format!("; standard error of cycles {:.2} %", 100.0 * error));
-    (simulated < all).then(|| {
-        let error = error.unwrap_or_default();
-        format!("note: {simulated} of {all} launches simulated; the others are extrapolated{error}")
+/// Describes a run that simulated only some of its launches and CTAs.
+fn extrapolation(result: &RunResult) -> Option<String> {
+    let sum = |of: fn(&KernelResult) -> u64| result.kernels.iter().map(of).sum::<u64>();
+    let all = [sum(|k| k.stands_for.into()), sum(|k| u64::from(k.stands_for) * k.ctas)];
+    let simulated = [result.kernels.len() as u64, sum(|k| k.simulated_ctas)];
+    let share =
+        |error: &CyclesError| 100.0 * error.half_interval / result.core_cycles.max(1) as f64;
+    let error = match result.cycles_error.as_ref().map(share) {
+        Some(percent) => format!("cycles ± {percent:.2} % (95 % interval)"),
+        None => "the error of the cycles is unknown".to_owned(),
+    };
+    let ([launches, ctas], [all_launches, all_ctas]) = (simulated, all);
+    (simulated != all).then(|| {
+        format!(
+            "note: {launches} of {all_launches} launches and {ctas} of {all_ctas} CTAs simulated, the others extrapolated; {error}"
+        )
     })
 }
 

@@ -12,5 +12,6 @@ pub mod parts;
 pub mod program;
 #[cfg(feature = "run-time")]
 pub mod random;
+pub mod statistics;
 #[cfg(feature = "run-time")]
 pub mod text;

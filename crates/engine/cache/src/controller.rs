@@ -14,9 +14,11 @@
 //! as it was.
 
 mod rules;
+mod warm;
 mod write;
 
 pub use rules::{FetchUse, Rules, ThroughMiss};
+pub use warm::Warmed;
 pub use write::{Fetch, Write, WriteAccess};
 
 use crate::mshr::{Closed, Outstanding};
@@ -218,6 +220,11 @@ impl CacheController {
     #[inline]
     pub fn mshr(&self) -> &Mshr {
         &self.mshr
+    }
+
+    /// Returns the position of the line that holds `address`, if it is present.
+    pub fn find(&self, address: u64) -> Option<LineSlot> {
+        self.tags.find(self.geometry.line(address))
     }
 
     /// Returns the MSHR entry of the sector at `address`, if a miss is outstanding.

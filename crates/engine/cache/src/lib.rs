@@ -13,7 +13,7 @@ mod tags;
 pub use config::{Cache, ReadAllocate, Replacement, WriteAllocate, WritePolicy};
 pub use controller::{
     Allocation, CacheController, Evicted, Fetch, FetchUse, Fill, Miss, Prefetch, Read, ReadAccess,
-    Room, Rules, ThroughMiss, Write, WriteAccess,
+    Room, Rules, ThroughMiss, Warmed, Write, WriteAccess,
 };
 pub use counts::{CacheCounts, ReservationFail};
 pub use line_tags::LineTags;

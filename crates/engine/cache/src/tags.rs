@@ -315,6 +315,11 @@ impl Tags {
         }
     }
 
+    /// Returns whether a sector is pending.
+    pub fn is_pending(&self, slot: LineSlot, sector: u32) -> bool {
+        self.lines[slot.index()].pending >> sector & 1 == 1
+    }
+
     /// Drops the data of a sector. A line without sectors is removed, and its position is reused
     /// first.
     #[inline]

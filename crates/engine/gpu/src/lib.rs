@@ -41,6 +41,7 @@ pub mod ideal;
 pub mod l2;
 mod ports;
 pub mod results;
+mod sampling;
 mod side;
 pub mod slots;
 pub mod sm;

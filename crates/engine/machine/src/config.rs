@@ -568,9 +568,13 @@ section! {
         /// Warp instructions after which a kernel terminates: no further CTA starts, and each warp
         /// ends at its current record. 0: unlimited. The papers truncate runs in the same way.
         launch_instructions: u32 = 0, in 0..=4_000_000_000, unit "warp instructions";
-        /// Simulated launches of each group of alike launches; the others are extrapolated
-        /// ([approximate runs](sampling.md#approximate-runs)). 0: all; 1 is not valid.
-        alike_launches: u32 = 0, in 0..=1_000_000, unit "launches";
+        /// Half of the 95 % interval of the cycles of a [sampled run](sampling.md#sampled-runs), in
+        /// thousandths of the cycles: alike launches, and the CTAs of long launches, are represented by
+        /// some of them. 0: everything is simulated.
+        error_permille: u32 = 0, in 0..=200, unit "thousandths";
+        /// Launches at the beginning that are not simulated: the run starts after them, with L2 as their
+        /// accesses leave it ([fast forward](sampling.md#fast-forward)). They appear in no table.
+        fast_forward: u32 = 0, in 0..=4_000_000_000, unit "launches";
         /// `true`: record the CTAs that use each DRAM row, for [`ctas_per_row` and
         /// `consecutive_cta_row_sharing`](metrics.md#ctas-that-share-a-row).
         count_row_sharing: bool = false;

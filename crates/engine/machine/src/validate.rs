@@ -40,18 +40,19 @@ impl Machine {
         check_credits(self)?;
         check_memory_nodes(self)?;
         check_first_sm(self)?;
-        check_alike_launches(&self.run)?;
+        check_error(&self.run)?;
+        check_fast_forward(&self.run)?;
         check_cold_launches(&self.run)?;
         Ok(check_address(self)?)
     }
 
-    /// Refuses a machine that skips alike launches, where every launch is evaluated.
+    /// Refuses a machine that samples runs, where every launch is evaluated.
     ///
     /// # Errors
     /// As [`Machine::validate`].
     pub fn validate_all_launches(&self) -> Result<(), MachineError> {
-        let most = self.run.alike_launches;
-        Ok(rule(most == 0, "run.alike_launches", most, "0: every launch is evaluated here")?)
+        let error = self.run.error_permille;
+        Ok(rule(error == 0, "run.error_permille", error, "0: every launch is evaluated here")?)
     }
 
     /// Refuses DRAM channels that the model cannot run, and any key out of its range. Skips the rules
@@ -163,13 +164,19 @@ fn check_first_sm(machine: &Machine) -> Check {
     rule(first < sms, "run.first_sm", first, format!("below `sm.count` = {sms}"))
 }
 
-/// The first of a group of alike launches finds cold caches and cannot represent the others; counts of
-/// concurrent kernels cannot be attributed to one of them.
-fn check_alike_launches(run: &Run) -> Check {
-    let (key, most) = ("run.alike_launches", run.alike_launches);
-    rule(most != 1, key, most, "0, or at least 2: the first launch represents no other")?;
-    let apart = most == 0 || !run.concurrent_kernels;
-    rule(apart, key, most, "0 with `run.concurrent_kernels`")
+/// Counts of concurrent kernels cannot be attributed to one of them, and a kernel that ends early has no
+/// cycles to extrapolate.
+fn check_error(run: &Run) -> Check {
+    let (key, error) = ("run.error_permille", run.error_permille);
+    let apart = |other: bool| error == 0 || !other;
+    rule(apart(run.concurrent_kernels), key, error, "0 with `run.concurrent_kernels`")?;
+    rule(apart(run.launch_instructions > 0), key, error, "0 with `run.launch_instructions`")
+}
+
+/// Concurrent kernels have no order in which some could be left out.
+fn check_fast_forward(run: &Run) -> Check {
+    let (key, launches) = ("run.fast_forward", run.fast_forward);
+    rule(launches == 0 || !run.concurrent_kernels, key, launches, "0 with `run.concurrent_kernels`")
 }
 
 /// A flush before one kernel would empty the caches under another.

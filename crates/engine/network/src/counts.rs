@@ -1,7 +1,7 @@
 //! The results of a network. All values are integers.
 
 use serde::Serialize;
-use warpmem_sim::{Histogram, Weigh, add_fields, weigh_fields};
+use warpmem_sim::{Histogram, Times, Weigh, add_fields, weigh_fields};
 
 /// Counts of the packets that a node has sent, or has received.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -93,7 +93,7 @@ impl Default for LinkResult {
 
 /// The occupancy of buffers is valid only when all packets have left them.
 impl Weigh for LinkResult {
-    fn weigh(&mut self, before: &LinkResult, after: &LinkResult, times: u64) {
+    fn weigh(&mut self, before: &LinkResult, after: &LinkResult, times: Times) {
         (self.from, self.to) = (after.from, after.to);
         self.flits.weigh(&before.flits, &after.flits, times);
     }

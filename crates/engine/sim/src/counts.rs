@@ -27,7 +27,51 @@ pub trait Since {
 /// Counts of one unit, extrapolated from periods that each stand for several.
 pub trait Weigh {
     /// Adds `times` the difference between `before` and `after`, two states of the same counts.
-    fn weigh(&mut self, before: &Self, after: &Self, times: u64);
+    fn weigh(&mut self, before: &Self, after: &Self, times: Times);
+}
+
+/// A weight: a ratio of whole numbers, so that weighted counts do not depend on the host. Counts are
+/// rounded to the next whole number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Times {
+    above: u64,
+    below: u64,
+}
+
+impl Times {
+    pub const ONCE: Times = Times { above: 1, below: 1 };
+
+    /// Returns the ratio of two numbers; once if one of them is 0.
+    pub fn ratio(above: u64, below: u64) -> Times {
+        if above == 0 || below == 0 { Times::ONCE } else { Times { above, below } }
+    }
+
+    /// Returns this weight, `whole` times.
+    pub fn times(self, whole: u64) -> Times {
+        Times { above: self.above * whole, ..self }
+    }
+
+    /// Weighs a count.
+    #[inline]
+    pub fn of(self, count: u64) -> u64 {
+        self.of_sum(count.into()) as u64
+    }
+
+    /// Weighs a sum.
+    #[inline]
+    pub fn of_sum(self, sum: u128) -> u128 {
+        (sum * u128::from(self.above) + u128::from(self.below) / 2) / u128::from(self.below)
+    }
+
+    fn of_difference(self, difference: i128) -> i128 {
+        difference.signum() * self.of_sum(difference.unsigned_abs()) as i128
+    }
+}
+
+impl From<u64> for Times {
+    fn from(whole: u64) -> Times {
+        Times { above: whole, below: 1 }
+    }
 }
 
 impl Since for u64 {
@@ -70,19 +114,19 @@ where
 }
 
 macro_rules! weigh_numbers {
-    ($($type:ty),*) => {
+    ($($type:ty, $of:ident;)*) => {
         $(impl Weigh for $type {
-            fn weigh(&mut self, before: &$type, after: &$type, times: u64) {
-                *self += <$type>::from(times) * (after - before);
+            fn weigh(&mut self, before: &$type, after: &$type, times: Times) {
+                *self += times.$of(after - before);
             }
         })*
     };
 }
 
-weigh_numbers!(u64, u128, i128);
+weigh_numbers!(u64, of; u128, of_sum; i128, of_difference;);
 
 impl<T: Weigh, const N: usize> Weigh for [T; N] {
-    fn weigh(&mut self, before: &[T; N], after: &[T; N], times: u64) {
+    fn weigh(&mut self, before: &[T; N], after: &[T; N], times: Times) {
         let states = before.iter().zip(after);
         self.iter_mut().zip(states).for_each(|(mine, (before, after))| {
             mine.weigh(before, after, times);
@@ -92,7 +136,7 @@ impl<T: Weigh, const N: usize> Weigh for [T; N] {
 
 /// Entries missing from `before` or `self` count as zero.
 impl<T: Weigh + Default + Clone> Weigh for Vec<T> {
-    fn weigh(&mut self, before: &Vec<T>, after: &Vec<T>, times: u64) {
+    fn weigh(&mut self, before: &Vec<T>, after: &Vec<T>, times: Times) {
         self.resize(self.len().max(after.len()), T::default());
         let nothing = T::default();
         for (at, (mine, after)) in self.iter_mut().zip(after).enumerate() {
@@ -102,7 +146,7 @@ impl<T: Weigh + Default + Clone> Weigh for Vec<T> {
 }
 
 impl Weigh for Histogram {
-    fn weigh(&mut self, before: &Histogram, after: &Histogram, times: u64) {
+    fn weigh(&mut self, before: &Histogram, after: &Histogram, times: Times) {
         self.merge_since(before, after, times);
     }
 }
@@ -165,7 +209,7 @@ macro_rules! add_fields {
 macro_rules! weigh_fields {
     ($type:ident { $($field:ident),* $(,)? } $(keep { $($kept:ident),* $(,)? })?) => {
         impl $crate::Weigh for $type {
-            fn weigh(&mut self, before: &$type, after: &$type, times: u64) {
+            fn weigh(&mut self, before: &$type, after: &$type, times: $crate::Times) {
                 let $type { $($field,)* $($($kept),*)? } = after;
                 $($crate::Weigh::weigh(&mut self.$field, &before.$field, $field, times);)*
                 $($(self.$kept = *$kept;)*)?

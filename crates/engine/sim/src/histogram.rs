@@ -1,5 +1,6 @@
 //! Histogram with fixed buckets, exact below 128 and within 1/64 (1.6 %) above.
 
+use crate::Times;
 use serde::Serialize;
 
 /// Counts of values in buckets of equal width within each power of two. Every percentile is known
@@ -100,18 +101,18 @@ impl Histogram {
 
     /// Adds `times` the values by which `after` exceeds `before`, an earlier state of it. The
     /// extremes of the difference are unknown; those of `after` bound them.
-    pub fn merge_since(&mut self, before: &Histogram, after: &Histogram, times: u64) {
-        if times == 0 || after.count == before.count {
+    pub fn merge_since(&mut self, before: &Histogram, after: &Histogram, times: Times) {
+        if times == Times::from(0) || after.count == before.count {
             return;
         }
         if after.counts.len() > self.counts.len() {
             self.counts.resize(after.counts.len(), 0);
         }
         for (at, (mine, count)) in self.counts.iter_mut().zip(&after.counts).enumerate() {
-            *mine += times * (count - before.counts.get(at).unwrap_or(&0));
+            *mine += times.of(count - before.counts.get(at).unwrap_or(&0));
         }
-        self.count += times * (after.count - before.count);
-        self.sum += u128::from(times) * (after.sum - before.sum);
+        self.count = self.counts.iter().sum();
+        self.sum += times.of_sum(after.sum - before.sum);
         self.min = self.min.min(after.min);
         self.max = self.max.max(after.max);
     }
@@ -160,13 +161,13 @@ mod tests {
         states.iter_mut().for_each(|h| h.record(7));
         [5, 300].into_iter().for_each(|value| states[1].record(value));
         let mut sum = Histogram::default();
-        sum.merge_since(&states[0], &states[1], 3);
+        sum.merge_since(&states[0], &states[1], 3.into());
         let buckets: Vec<(u64, u64, u64)> = sum.buckets().collect();
         assert_eq!(buckets, [(5, 5, 3), (300, 303, 3)]);
         assert_eq!((sum.count(), sum.sum(), sum.min(), sum.max()), (6, 915, Some(5), Some(300)));
         let before = sum.clone();
-        sum.merge_since(&states[0], &states[1], 0);
-        sum.merge_since(&states[1], &states[1], 4);
+        sum.merge_since(&states[0], &states[1], 0.into());
+        sum.merge_since(&states[1], &states[1], 4.into());
         assert_eq!(sum, before, "no values, or weight 0");
     }
 

@@ -28,7 +28,7 @@ pub use address::{Address, AddressMap, AddressSpace, BitGroup, Field, Layout, Lo
 pub use bench::Bench;
 pub use cached_lines::{BankRow, CachedLines, LineSet};
 pub use context::Context;
-pub use counts::{Since, Total, Weigh, quotient, total};
+pub use counts::{Since, Times, Total, Weigh, quotient, total};
 pub use due::Due;
 pub use gpcs::Gpcs;
 pub use hash::{Hash, IndexHash, MAX_INDEX_BITS};

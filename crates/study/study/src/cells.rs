@@ -5,7 +5,7 @@ use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use warpmem_gpu::cta::{DispatchError, Dispatcher, Launches};
+use warpmem_gpu::cta::{DispatchError, Dispatcher};
 use warpmem_gpu::engine::{Progress, ProgressReport, RunError, Simulation};
 use warpmem_gpu::results::{RunResult, RunSink};
 use warpmem_gpu::slots::{ChosenPolicies, PolicyChoices};
@@ -161,25 +161,22 @@ impl<'a> Cell<'a> {
             0 => u64::MAX,
             limit => limit.into(),
         };
-        self.simulated(|kernel| kernel.warp_instructions.min(limit))
+        self.sum(|kernel| kernel.warp_instructions.min(limit))
     }
 
-    /// Returns the number of CTAs that the run starts, unless kernels end early.
+    /// Returns the number of CTAs that the run starts or skips, unless kernels end early.
     pub fn ctas(&self) -> u64 {
-        self.simulated(|kernel| kernel.ctas.into())
+        self.sum(|kernel| kernel.ctas.into())
     }
 
-    /// Returns the number of launches that the run simulates, and of all launches.
-    pub fn launches(&self) -> [u64; 2] {
-        [self.simulated(|_| 1), self.trace.trace.kernels().len() as u64]
+    /// Whether the run simulates only a part of its launches and CTAs.
+    pub fn is_sampled(&self) -> bool {
+        self.key.machine.run.error_permille > 0
     }
 
-    /// Sums over the launches that the run simulates.
-    fn simulated(&self, of: impl Fn(&Kernel) -> u64) -> u64 {
-        let kernels = self.trace.trace.kernels();
-        let launches = Launches::new(&self.key.machine, kernels);
-        let simulated = kernels.iter().enumerate().filter(|&(at, _)| launches.is_simulated(at));
-        simulated.map(|(_, kernel)| of(kernel)).sum()
+    /// Sums over all launches.
+    fn sum(&self, of: impl Fn(&Kernel) -> u64) -> u64 {
+        self.trace.trace.kernels().iter().map(of).sum()
     }
 
     /// Returns the last progress report of the run.

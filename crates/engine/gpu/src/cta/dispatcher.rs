@@ -3,21 +3,23 @@
 
 mod cluster_launch;
 mod kernels;
+mod sampled;
 
-use super::alike::{LaunchShare, Launches};
 use super::clusters::Clusters;
 use super::residency::{ClusterError, ResidencyError};
 use super::scheduler::{ChosenCtaScheduler, CtaScheduler, DispatchView, KernelStart};
 use super::sms::SmTable;
 use super::start_rate::StartRate;
 use crate::results::KernelResult;
+use crate::sampling::Sampling;
 use crate::sm::{ClusterCta, Code, CtaEnd, CtaLaunch, IdleCycles};
 use kernels::{Kernel, Running, State};
+pub(crate) use sampled::{Gap, Period, Place};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use warpmem_machine::Machine;
 use warpmem_params::{Counter, PolicyError};
-use warpmem_sim::{CoreCycle, SmId};
+use warpmem_sim::{CoreCycle, SmId, Times};
 use warpmem_trace::{Chunk, TraceError};
 
 /// Source of kernels' instructions and CTAs.
@@ -27,6 +29,10 @@ pub trait KernelSource {
 
     /// Returns a chunk of a kernel's CTAs.
     fn chunk(&mut self, kernel: usize, chunk: usize) -> Result<Arc<Chunk>, TraceError>;
+
+    /// Returns the chunk that holds a CTA, and the index of the CTA in it. Chunks read ahead for its
+    /// predecessors are no longer needed.
+    fn seek(&mut self, kernel: usize, cta: u32) -> Result<(usize, usize), TraceError>;
 
     /// Releases a kernel whose chunks are no longer needed.
     fn end(&mut self, kernel: usize);
@@ -41,8 +47,8 @@ pub struct Launch {
 /// Launches kernels and their CTAs as SMs have room.
 pub struct Dispatcher {
     kernels: Vec<Kernel>,
-    /// Launches to simulate.
-    chosen: Launches,
+    /// None if everything is simulated.
+    sampling: Option<Sampling>,
     running: Vec<Running>,
     scheduler: Box<dyn CtaScheduler>,
     sms: SmTable,
@@ -63,8 +69,15 @@ pub struct Dispatcher {
     issue_width: u64,
     /// First cycle in which the next kernel may start.
     next_start: CoreCycle,
-    /// First cycle of the latest kernel that started while none ran.
-    period_start: CoreCycle,
+    /// The period before the current one, and the current one.
+    ended_period: Period,
+    period: Period,
+    /// Warp instructions of the run that were issued before the current step; only in a sampled run.
+    issued: u64,
+    /// Weight of the drawn parts of the kernel that ended last, in addition to their own.
+    scale: Times,
+    /// Launches or CTAs skipped before the last started CTA, until they are taken.
+    gap: Option<Gap>,
     results: Vec<KernelResult>,
     ctas_ended: u64,
 }
@@ -78,6 +91,8 @@ pub enum DispatchError {
     Residency(#[from] ResidencyError),
     #[error(transparent)]
     Cluster(#[from] ClusterError),
+    #[error("run.fast_forward = {skipped} leaves none of {launches} launches; valid are 0 to {}", launches.saturating_sub(1))]
+    NothingLeft { skipped: u32, launches: usize },
 }
 
 impl Dispatcher {
@@ -87,23 +102,26 @@ impl Dispatcher {
         scheduler: &ChosenCtaScheduler,
         kernels: &[warpmem_trace::Kernel],
     ) -> Result<Dispatcher, DispatchError> {
-        let chosen = Launches::new(machine, kernels);
-        let results = kernels.iter().zip(0..).zip(chosen.iter()).map(kernel_result).collect();
+        let (launches, skipped) = (kernels, machine.run.fast_forward);
+        if skipped > 0 && skipped as usize >= launches.len() {
+            return Err(DispatchError::NothingLeft { skipped, launches: launches.len() });
+        }
+        let results = kernels.iter().zip(0..).map(kernel_result).collect();
         let mut next_number = 0u32;
         let kernels = kernels
             .iter()
-            .zip(chosen.iter())
-            .map(|(kernel, share)| {
+            .map(|kernel| {
                 let first_number = next_number;
                 // A gap of one number keeps CTAs of different kernels from being neighbours.
                 next_number = next_number.saturating_add(kernel.ctas).saturating_add(1);
-                let kernel = Kernel::new(machine, kernel, first_number)?;
-                Ok(if share.stands_for.is_some() { kernel } else { kernel.skipped() })
+                Kernel::new(machine, kernel, first_number)
             })
             .collect::<Result<Vec<_>, DispatchError>>()?;
-        Ok(Dispatcher {
+        let wave = |kernel: &Kernel| kernel.wave(machine.sm.count);
+        let sampling = Sampling::new(machine, launches, kernels.iter().map(wave));
+        let mut dispatcher = Dispatcher {
             kernels,
-            chosen,
+            sampling,
             running: Vec::new(),
             scheduler: scheduler.build(machine)?,
             sms: SmTable::new(machine),
@@ -117,10 +135,16 @@ impl Dispatcher {
             instruction_limit: u64::from(machine.run.launch_instructions),
             issue_width: u64::from(machine.sm.schedulers) * u64::from(machine.sm.count),
             next_start: CoreCycle::ZERO,
-            period_start: CoreCycle::ZERO + 1,
+            ended_period: Period::FIRST,
+            period: Period::FIRST,
+            issued: 0,
+            scale: Times::ONCE,
+            gap: None,
             results,
             ctas_ended: 0,
-        })
+        };
+        dispatcher.fast_forward(skipped as usize);
+        Ok(dispatcher)
     }
 
     /// Returns the number of each kernel's first CTA among all CTAs of the trace.
@@ -155,9 +179,10 @@ impl Dispatcher {
         let Running { kernel, ended, .. } = self.running[at];
         if ended == self.kernels[kernel].ctas {
             self.kernels[kernel].state = State::Done;
-            self.running.remove(at);
+            let ended_kernel = self.running.remove(at);
             self.scheduler.kernel_ended(kernel as u32);
             self.next_start = cycle + 1 + self.between_kernels;
+            self.end_sampled(ended_kernel);
         }
     }
 
@@ -234,7 +259,7 @@ impl Dispatcher {
         let counts = self.running.iter().filter_map(|running| running.next_count);
         let first_ctas = self.running.iter().map(|running| running.first_cta);
         // Counts are read at the start of a period, which is an event even if no CTA starts then.
-        let later = first_ctas.chain([self.period_start]).filter(|&at| at > cycle);
+        let later = first_ctas.chain([self.period.start]).filter(|&at| at > cycle);
         let wants = [
             self.next_cta_start(cycle, !launches.is_empty()),
             self.next_kernel_start(cycle),
@@ -275,11 +300,12 @@ impl Dispatcher {
             results.end_cycle = results.start_cycle;
             if self.kernels[kernel].ctas == 0 {
                 self.kernels[kernel].state = State::Done;
+                self.skip_kernels(kernel + 1);
                 continue;
             }
             self.kernels[kernel].state = State::Running;
             if self.running.is_empty() {
-                self.period_start = cycle + 1;
+                self.begin_period(Period::of_launch(cycle + 1, self.results[kernel].stands_for));
             }
             self.scheduler.kernel_started(&KernelStart {
                 kernel: kernel as u32,
@@ -297,6 +323,9 @@ impl Dispatcher {
                 issued: 0,
                 next_count: (self.instruction_limit > 0).then_some(cycle + 1),
                 first_cta: cycle + self.before_first_cta,
+                parts: self.parts(kernel),
+                start: cycle,
+                before_part: self.work(cycle),
             });
         }
         Ok(())
@@ -329,11 +358,14 @@ impl Dispatcher {
         source: &mut dyn KernelSource,
         launches: &mut VecDeque<Launch>,
     ) -> Result<bool, TraceError> {
-        let Running { kernel, next_cta, first_cta, .. } = self.running[at];
+        let Running { kernel, first_cta, .. } = self.running[at];
         if cycle < first_cta || !self.rate.allows(cycle) {
             return Ok(false);
         }
         let Some(sm) = self.pick(at) else { return Ok(false) };
+        if !self.continue_parts(at, cycle, source)? {
+            return Ok(false);
+        }
         if self.kernels[kernel].cluster == 1 {
             let launch = self.start_cta(at, sm, None, cycle, source)?;
             self.launch(launch, cycle, launches);
@@ -342,7 +374,7 @@ impl Dispatcher {
         let Kernel { needs, cluster, .. } = &self.kernels[kernel];
         let cluster_sms = self.sms.of_cluster(sm, needs, *cluster);
         let sms: Arc<[SmId]> = cluster_sms.iter().map(|&sm| self.sms.physical(sm)).collect();
-        self.clusters.start(kernel as u32, next_cta, Arc::clone(&sms));
+        self.clusters.start(kernel as u32, self.running[at].next_cta, Arc::clone(&sms));
         for sm in cluster_sms {
             let launch = self.start_cta(at, sm, Some(Arc::clone(&sms)), cycle, source)?;
             self.launch(launch, cycle, launches);
@@ -413,17 +445,6 @@ impl Dispatcher {
             && self.kernels[self.first_open..].iter().all(|k| k.state == State::Done)
     }
 
-    /// Returns the first cycle of the latest kernel that started while none ran; all kernels
-    /// before it have finished.
-    pub fn period_start(&self) -> CoreCycle {
-        self.period_start
-    }
-
-    /// Returns the treatment of every launch.
-    pub fn chosen(&self) -> &Launches {
-        &self.chosen
-    }
-
     /// Returns the number of ended CTAs of all kernels.
     pub fn ctas_ended(&self) -> u64 {
         self.ctas_ended
@@ -452,14 +473,7 @@ impl Dispatcher {
 }
 
 /// Returns the result of a kernel before its start.
-fn kernel_result(
-    ((kernel, launch), share): ((&warpmem_trace::Kernel, u32), &LaunchShare),
-) -> KernelResult {
-    KernelResult {
-        launch,
-        name: kernel.info.name.clone(),
-        like: share.like,
-        stands_for: share.stands_for.unwrap_or(0),
-        ..KernelResult::default()
-    }
+fn kernel_result((kernel, launch): (&warpmem_trace::Kernel, u32)) -> KernelResult {
+    let name = kernel.info.name.clone();
+    KernelResult { launch, name, like: launch, stands_for: 1, ..KernelResult::default() }
 }

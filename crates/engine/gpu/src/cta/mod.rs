@@ -1,7 +1,6 @@
 //! CTA dispatch: the dispatcher launches kernels and their CTAs, CTA schedulers choose the SM of
 //! each CTA, and residency rules bound the CTAs of an SM. Nothing here touches warps or memory.
 
-mod alike;
 mod clusters;
 mod dispatcher;
 mod residency;
@@ -11,7 +10,7 @@ mod start_rate;
 #[cfg(test)]
 mod tests;
 
-pub use alike::{LaunchShare, Launches};
 pub use clusters::Release;
 pub use dispatcher::{DispatchError, Dispatcher, KernelSource, Launch};
+pub(crate) use dispatcher::{Gap, Place};
 pub use residency::{ClusterError, CtaNeeds, ResidencyError};

@@ -25,6 +25,10 @@ impl KernelSource for Source {
         self.0.chunk(kernel, chunk)
     }
 
+    fn seek(&mut self, kernel: usize, cta: u32) -> Result<(usize, usize), TraceError> {
+        self.0.chunk_of_cta(kernel, cta)
+    }
+
     fn end(&mut self, _: usize) {}
 }
 

@@ -1,6 +1,6 @@
 //! Read-ahead of trace chunks, decompressed on a helper thread.
 
-use crate::cta::{KernelSource, Launches};
+use crate::cta::KernelSource;
 use crate::sm::Code;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -17,7 +17,8 @@ type Inflated = Result<Arc<Chunk>, TraceError>;
 /// proportional to the resident CTAs and the run does not wait for decompression.
 pub(super) struct Feeder<'t> {
     trace: &'t Trace,
-    launches: Launches,
+    /// The kernel after the newest one will be read; unknown in a sampled run.
+    knows_next: bool,
     wanted: Sender<Wanted>,
     inflated: Receiver<Inflated>,
     /// Requested and not received yet, in order.
@@ -29,10 +30,10 @@ pub(super) struct Feeder<'t> {
 }
 
 impl<'t> Feeder<'t> {
-    /// Starts the helper thread, which ends with the feeder.
+    /// Starts the helper thread, which ends with the feeder. `knows_next`: all kernels are read.
     pub fn start<'scope>(
         trace: &'t Trace,
-        launches: Launches,
+        knows_next: bool,
         scope: &'scope std::thread::Scope<'scope, 't>,
     ) -> Feeder<'t> {
         let (wanted, requests) = channel::<Wanted>();
@@ -45,7 +46,7 @@ impl<'t> Feeder<'t> {
             }
         });
         let (pending, early) = (VecDeque::new(), Vec::new());
-        Feeder { trace, launches, wanted, inflated, pending, early, newest: 0 }
+        Feeder { trace, knows_next, wanted, inflated, pending, early, newest: 0 }
     }
 
     fn ask(&mut self, want: Wanted) {
@@ -80,11 +81,19 @@ impl<'t> Feeder<'t> {
     /// Requests the first chunk of the next kernel, when all chunks of `kernel` have been read. A
     /// concurrent kernel has already taken its first chunk.
     fn ask_for_next(&mut self, kernel: usize) {
-        if kernel == self.newest
-            && let Some(next) = self.launches.next_simulated(kernel + 1)
-        {
-            self.ask((next, 0));
+        if kernel == self.newest && self.knows_next {
+            self.ask((kernel + 1, 0));
         }
+    }
+
+    /// Drops the chunks read ahead for a kernel.
+    fn drop_chunks(&mut self, kernel: usize) {
+        while self.pending.iter().any(|want| want.0 == kernel)
+            && let Some(received) = self.receive()
+        {
+            self.early.push(received);
+        }
+        self.early.retain(|(want, _)| want.0 != kernel);
     }
 }
 
@@ -106,14 +115,13 @@ impl KernelSource for Feeder<'_> {
         result
     }
 
-    /// Drops the chunks read ahead for the kernel.
+    fn seek(&mut self, kernel: usize, cta: u32) -> Result<(usize, usize), TraceError> {
+        self.drop_chunks(kernel);
+        self.trace.chunk_of_cta(kernel, cta)
+    }
+
     fn end(&mut self, kernel: usize) {
-        while self.pending.iter().any(|want| want.0 == kernel)
-            && let Some(received) = self.receive()
-        {
-            self.early.push(received);
-        }
-        self.early.retain(|(want, _)| want.0 != kernel);
+        self.drop_chunks(kernel);
         self.ask_for_next(kernel);
     }
 }
@@ -121,7 +129,6 @@ impl KernelSource for Feeder<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::machine;
     use proptest::prelude::*;
     use warpmem_testing::{TestKernel, compute, trace};
     use warpmem_trace::OpClass;
@@ -133,10 +140,6 @@ mod tests {
             TestKernel::new(vec![(0..=k).map(|_| warp()).collect(); ctas])
         };
         trace(&chunks.iter().enumerate().map(kernel).collect::<Vec<_>>())
-    }
-
-    fn all(trace: &Trace) -> Launches {
-        Launches::new(&machine(&[]), trace.kernels())
     }
 
     /// Returns the kernel and the number of a chunk, from its contents.
@@ -157,7 +160,7 @@ mod tests {
             let rest = (0..3).flat_map(|kernel| [kernel; 5]);
             let order: Vec<usize> = choices.into_iter().chain(rest).collect();
             std::thread::scope(|scope| {
-                let mut feeder = Feeder::start(&trace, all(&trace), scope);
+                let mut feeder = Feeder::start(&trace, true, scope);
                 for kernel in order {
                     let chunk = next[kernel];
                     if chunk == lengths[kernel] {
@@ -179,7 +182,7 @@ mod tests {
     fn the_next_chunks_are_read_ahead() {
         let trace = kernels(&[4, 2]);
         std::thread::scope(|scope| {
-            let mut feeder = Feeder::start(&trace, all(&trace), scope);
+            let mut feeder = Feeder::start(&trace, true, scope);
             feeder.chunk(0, 0).unwrap();
             assert_eq!(feeder.pending, [(0, 1), (0, 2)]);
             (1..4).for_each(|chunk| drop(feeder.chunk(0, chunk).unwrap()));
@@ -188,23 +191,16 @@ mod tests {
     }
 
     #[test]
-    fn skipped_launches_are_not_read() {
-        let kernel = || {
-            let cta = vec![vec![compute(OpClass::Integer, &[])]];
-            TestKernel { name: Some("k".to_owned()), ..TestKernel::new(vec![cta]) }
-        };
-        let trace = trace(&(0..30).map(|_| kernel()).collect::<Vec<_>>());
-        let launches = Launches::new(&machine(&["run.alike_launches=3"]), trace.kernels());
-        let simulated: Vec<usize> = (0..30).filter(|&at| launches.is_simulated(at)).collect();
-        assert!(simulated.len() <= 5, "{simulated:?}");
+    fn a_sampled_run_reads_no_kernel_ahead_and_goes_on_at_the_cta_that_it_seeks() {
+        let trace = kernels(&[9, 2]);
         std::thread::scope(|scope| {
-            let mut feeder = Feeder::start(&trace, launches, scope);
-            for (at, &launch) in simulated.iter().enumerate() {
-                feeder.code(launch).unwrap();
-                feeder.chunk(launch, 0).unwrap();
-                let next = simulated.get(at + 1).map(|&next| (next, 0));
-                assert_eq!(held(&feeder), Vec::from_iter(next));
-            }
+            let mut feeder = Feeder::start(&trace, false, scope);
+            feeder.code(0).unwrap();
+            feeder.chunk(0, 0).unwrap();
+            let place = feeder.seek(0, 7).unwrap();
+            assert_eq!((place, held(&feeder)), ((7, 0), vec![]));
+            (7..9).for_each(|chunk| drop(feeder.chunk(0, chunk).unwrap()));
+            assert_eq!(held(&feeder), [], "not the other kernel");
         });
     }
 
@@ -212,7 +208,7 @@ mod tests {
     fn an_early_end_drops_the_chunks_of_its_kernel() {
         let trace = kernels(&[4, 3, 1]);
         std::thread::scope(|scope| {
-            let mut feeder = Feeder::start(&trace, all(&trace), scope);
+            let mut feeder = Feeder::start(&trace, true, scope);
             (0..2).for_each(|kernel| drop(feeder.code(kernel).unwrap()));
             (0..2).for_each(|kernel| drop(feeder.chunk(kernel, 0).unwrap()));
             feeder.end(0);

@@ -3,6 +3,7 @@
 
 #[cfg(test)]
 mod bench;
+mod extrapolated;
 mod feeder;
 mod instrumented;
 #[cfg(any(test, feature = "instrumented"))]
@@ -17,6 +18,7 @@ mod system;
 mod team;
 #[cfg(test)]
 mod tests;
+mod warming;
 mod weights;
 mod wiring;
 

@@ -5,6 +5,7 @@ use super::intervals::Intervals;
 use super::periods::Periods;
 use super::system::{BuildError, FIRST_CYCLE, System};
 use super::team::Team;
+use super::warming::Warming;
 use super::weights::Weights;
 use crate::results::{KernelResult, LoadRow, RunResult, RunSink, SmResult};
 use crate::slots::ChosenPolicies;
@@ -228,11 +229,11 @@ fn run_to_end(
     let wanted = sink.wanted();
     let mut intervals = Intervals::new(&wanted, core);
     let mut periods = Periods::new(core);
-    let has_ctas = |launch: usize| trace.kernels()[launch].ctas > 0;
-    let mut weights = Weights::new(system.dispatcher().chosen(), has_ctas);
+    let mut weights = Weights::new(system);
+    let mut warming = Warming::new(system, machine, trace);
     let mut result = RunResult::default();
     let end = std::thread::scope(|scope| {
-        let mut feeder = Feeder::start(trace, system.dispatcher().chosen().clone(), scope);
+        let mut feeder = Feeder::start(trace, !system.dispatcher().is_sampled(), scope);
         let team = Team::start(system.helpers(), scope);
         let mut watchdog = Watchdog::new(machine, core);
         let mut now = Ticks(0);
@@ -248,6 +249,9 @@ fn run_to_end(
                 weights.end_period(next, system);
             }
             system.step(now, &mut feeder, &team)?;
+            if let Some(warming) = &mut warming {
+                warming.follow(system)?;
+            }
             if system.rows().is_full() {
                 system.rows().flush(sink);
             }
@@ -270,14 +274,15 @@ fn run_to_end(
     })?;
     system.finish_memory(end, machine, &mut result);
     system.take_record(&mut result);
-    periods.finish(&mut result);
+    periods.finish(system, &mut result);
     check_end(system, trace, &result, machine.run.launch_instructions > 0)?;
     if let Some(intervals) = intervals {
         intervals.finish(&result, sink);
     }
     hand_over_commands(system, sink);
     if let Some(weights) = weights {
-        weights.finish(&mut result);
+        weights.finish(system, &mut result);
+        complete_kernels(trace, &mut result);
     }
     Ok(result)
 }
@@ -372,6 +377,16 @@ fn longest_work(machine: &Machine) -> u64 {
     slowest.saturating_mul(LATENCIES + launch + atomic)
 }
 
+/// Gives the launches of which only parts were simulated the CTAs and instructions of the whole.
+fn complete_kernels(trace: &Trace, result: &mut RunResult) {
+    for kernel in result.kernels.iter_mut().filter(|kernel| kernel.extrapolated_cycles.is_some()) {
+        let whole = &trace.kernels()[kernel.launch as usize];
+        kernel.ctas = whole.ctas.into();
+        kernel.warp_instructions = whole.warp_instructions;
+        kernel.thread_instructions = whole.thread_instructions;
+    }
+}
+
 /// Instructions according to the trace, the SMs and the kernels.
 type Issued = (&'static str, fn(&Kernel) -> u64, fn(&SmResult) -> u64, fn(&KernelResult) -> u64);
 const ISSUED: [Issued; 2] = [
@@ -396,9 +411,11 @@ fn check_end(
         return Err(broken("a queue is not empty".to_owned()));
     }
     for (what, of_trace, of_sm, of_kernel) in ISSUED {
-        let chosen = trace.kernels().iter().zip(system.dispatcher().chosen().iter());
-        let simulated = chosen.filter(|(_, share)| share.stands_for.is_some());
-        let expected: u64 = simulated.map(|(kernel, _)| of_trace(kernel)).sum();
+        let expected = result.kernels.iter().map(|kernel| match kernel.extrapolated_cycles {
+            Some(_) => of_kernel(kernel),
+            None => of_trace(&trace.kernels()[kernel.launch as usize]),
+        });
+        let expected: u64 = expected.sum();
         let issued: u64 = result.sms.iter().map(of_sm).sum();
         let is_expected = if is_limited { issued <= expected } else { issued == expected };
         if !is_expected {

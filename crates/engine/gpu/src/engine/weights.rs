@@ -1,42 +1,37 @@
-//! Extrapolation of a run in which launches represent others that are not simulated: the counts of
-//! the period of each launch ([`Periods`](super::periods::Periods)) are weighted by the number of
-//! launches that it represents.
+//! Extrapolation of a sampled run: the counts of each launch are those of the launches that it
+//! represents.
 
+use super::extrapolated::Extrapolated;
 use super::system::System;
-use crate::cta::Launches;
 use crate::results::RunResult;
-use warpmem_sim::{Ticks, Weigh};
+use warpmem_sim::{Ticks, Times, Weigh};
 
+#[derive(Default)]
 pub(super) struct Weights {
-    /// Weights of the launches whose periods are not over.
-    left: std::vec::IntoIter<u32>,
-    /// Counts at the start of the current period.
-    before: RunResult,
+    launch: Extrapolated<RunResult>,
     weighed: RunResult,
 }
 
 impl Weights {
-    /// Returns none if every launch represents only itself.
-    pub fn new(launches: &Launches, has_ctas: impl Fn(usize) -> bool) -> Option<Weights> {
-        if launches.are_all() {
-            return None;
-        }
-        let left = launches.iter().enumerate().filter(|&(launch, _)| has_ctas(launch));
-        let left: Vec<u32> = left.filter_map(|(_, share)| share.stands_for).collect();
-        let (before, weighed) = (RunResult::default(), RunResult::default());
-        Some(Weights { left: left.into_iter(), before, weighed })
+    /// Returns none if the run simulates everything.
+    pub fn new(system: &System) -> Option<Weights> {
+        system.dispatcher().is_sampled().then(Weights::default)
     }
 
-    /// Ends a period at `now`.
+    /// Ends a period at `now`, when the next has begun.
     pub fn end_period(&mut self, now: Ticks, system: &mut System) {
         let counts = system.all_so_far(now);
-        self.weigh(&counts);
-        self.before = counts;
+        let (ended, next) = (system.dispatcher().ended_period(), system.dispatcher().period());
+        self.launch.end_period(counts, ended.weight);
+        if !next.is_part {
+            self.end_launch(system, ended.stands_for);
+        }
     }
 
     /// Ends the last period, and replaces the counts of the run by the weighted ones.
-    pub fn finish(mut self, result: &mut RunResult) {
-        self.weigh(result);
+    pub fn finish(mut self, system: &System, result: &mut RunResult) {
+        self.launch.end_period(result.clone(), system.dispatcher().period().weight);
+        self.end_launch(system, system.dispatcher().period().stands_for);
         let RunResult { core_cycles, sms, slices, mshr_cycles, .. } = self.weighed;
         result.core_cycles = core_cycles;
         (result.sms, result.slices, result.mshr_cycles) = (sms, slices, mshr_cycles);
@@ -51,18 +46,23 @@ impl Weights {
         }
     }
 
-    /// Adds the period that ends with `counts`, weighted.
-    fn weigh(&mut self, counts: &RunResult) {
-        let times = self.left.next().expect("every period has a kernel of its own").into();
-        let (weighed, before) = (&mut self.weighed, &self.before);
-        weighed.core_cycles.weigh(&before.core_cycles, &counts.core_cycles, times);
-        weighed.sms.weigh(&before.sms, &counts.sms, times);
-        weighed.slices.weigh(&before.slices, &counts.slices, times);
-        weighed.mshr_cycles.weigh(&before.mshr_cycles, &counts.mshr_cycles, times);
-        weighed.channels.weigh(&before.channels, &counts.channels, times);
-        weighed.networks.weigh(&before.networks, &counts.networks, times);
-        weighed.translation.weigh(&before.translation, &counts.translation, times);
-        weighed.latency.weigh(&before.latency, &counts.latency, times);
-        weighed.loads.weigh(&before.loads, &counts.loads, times);
+    fn end_launch(&mut self, system: &System, stands_for: u32) {
+        let counts = self.launch.end_launch(system.dispatcher().scale());
+        self.weighed.weigh(&RunResult::default(), &counts, u64::from(stands_for).into());
+    }
+}
+
+/// The counts of units and cycles; kernels, progress, policies' counters and steps are left out.
+impl Weigh for RunResult {
+    fn weigh(&mut self, before: &RunResult, after: &RunResult, times: Times) {
+        self.core_cycles.weigh(&before.core_cycles, &after.core_cycles, times);
+        self.sms.weigh(&before.sms, &after.sms, times);
+        self.slices.weigh(&before.slices, &after.slices, times);
+        self.mshr_cycles.weigh(&before.mshr_cycles, &after.mshr_cycles, times);
+        self.channels.weigh(&before.channels, &after.channels, times);
+        self.networks.weigh(&before.networks, &after.networks, times);
+        self.translation.weigh(&before.translation, &after.translation, times);
+        self.latency.weigh(&before.latency, &after.latency, times);
+        self.loads.weigh(&before.loads, &after.loads, times);
     }
 }

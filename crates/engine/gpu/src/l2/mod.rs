@@ -24,6 +24,7 @@ mod tag_stage;
 mod tests;
 mod to_dram;
 mod walk_bypass;
+mod warm;
 mod warp_types;
 
 pub use crate::ports::SlicePorts;

@@ -5,16 +5,15 @@ mod fnv;
 mod progress;
 mod sample;
 mod sink;
-mod stratum;
 mod totals;
 
+pub use crate::sampling::CyclesError;
 pub use fnv::Fnv;
 pub use progress::WarpProgress;
 pub use sample::{ParseSampleError, RequestSample};
 use serde::Serialize;
 pub use sink::*;
 use std::collections::BTreeMap;
-use stratum::Stratum;
 use warpmem_cache::CacheCounts;
 use warpmem_dram::{ChannelResult, SharedRows};
 use warpmem_network::NetworkResult;
@@ -232,6 +231,12 @@ pub struct KernelResult {
     pub like: u32,
     #[serde(skip)]
     pub stands_for: u32,
+    /// If only some of its CTAs are simulated: its cycles, extrapolated.
+    #[serde(skip)]
+    pub extrapolated_cycles: Option<u64>,
+    /// Simulated CTAs.
+    #[serde(skip)]
+    pub simulated_ctas: u64,
     pub start_cycle: u64,
     pub end_cycle: u64,
     pub ctas: u64,
@@ -299,10 +304,13 @@ pub struct CounterResult {
 }
 
 /// All results of a run except its rows.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct RunResult {
     /// From the first CTA launch to the last CTA completion.
     pub core_cycles: u64,
+    /// Error of `core_cycles` in a sampled run; none if it is unknown, or nothing was sampled.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cycles_error: Option<CyclesError>,
     pub kernels: Vec<KernelResult>,
     pub sms: Vec<SmResult>,
     pub slices: Vec<SliceResult>,
@@ -337,24 +345,6 @@ impl RunResult {
         let (warps, sum) = kernels
             .fold((0.0, 0.0), |(warps, sum), (own, fairness)| (warps + own, sum + own * fairness));
         (warps > 0.0).then(|| sum / warps)
-    }
-
-    /// Returns the relative standard error of the core cycles if launches represent others: that of
-    /// a stratified sample, with each group of similar launches a stratum, and its first launch a
-    /// stratum of its own (Cochran, *Sampling Techniques*, 1977, chapter 5). None if no launch
-    /// represents another, or if one does so as the only one of its stratum.
-    pub fn cycles_error(&self) -> Option<f64> {
-        let mut strata: BTreeMap<u32, Stratum> = BTreeMap::new();
-        for kernel in self.kernels.iter().filter(|k| k.launch != k.like && k.stands_for > 0) {
-            strata.entry(kernel.like).or_default().add(kernel.stands_for, kernel.period? as f64);
-        }
-        let sampled = strata.values().filter(|stratum| stratum.drawn < stratum.launches);
-        let variances: Vec<Option<f64>> = sampled.map(Stratum::variance_of_total).collect();
-        if variances.is_empty() || self.core_cycles == 0 {
-            return None;
-        }
-        let variance: f64 = variances.into_iter().sum::<Option<f64>>()?;
-        Some(variance.sqrt() / self.core_cycles as f64)
     }
 
     /// Returns the 64-bit FNV-1a hash of all counts: equal fingerprints mean equal runs.

@@ -39,6 +39,7 @@ use code::Static;
 use fetch::Fetch;
 use issue_stage::IssueStage;
 use memory::{Access, ClusterMember, Completed, MemoryPipeline, Occupancy};
+pub use memory::{Replay, ReplayedAccess};
 use pipeline::Pipeline;
 use residents::Residents;
 pub use residents::{CtaEnd, CtaLaunch, Issued};

@@ -46,7 +46,8 @@ pub fn ipc(instructions: u64, cycles: u64) -> Option<f64> {
 
 /// Returns the core cycles from the launch of a kernel's first CTA to the end of its last.
 pub fn kernel_cycles(kernel: &KernelResult) -> u64 {
-    kernel.end_cycle.saturating_sub(kernel.start_cycle)
+    let simulated = kernel.end_cycle.saturating_sub(kernel.start_cycle);
+    kernel.extrapolated_cycles.unwrap_or(simulated)
 }
 
 /// Returns read and sector misses over reads; merged reads count as reads only.

@@ -5,7 +5,7 @@ use crate::metrics::{self, SM_CYCLES, dram, energy, l2, latency, loads, network,
 use crate::run::FinishedRun;
 use crate::{ENGINE_VERSION, RunKey};
 use serde_json::{Map, Value};
-use warpmem_gpu::results::RunResult;
+use warpmem_gpu::results::{CyclesError, RunResult};
 
 /// The column of `runs` with file names.
 pub(crate) const COMMAND: &str = "command";
@@ -77,17 +77,35 @@ fn launches() -> Vec<Column<FinishedRun>> {
         count(
             "simulated_kernels",
             "launches",
-            "Simulated launches; the others are extrapolated from them ([approximate runs](sampling.md#approximate-runs)).",
+            "Simulated launches; the others are extrapolated from them ([sampled runs](sampling.md#sampled-runs)).",
             |run: &FinishedRun| run.result.kernels.len() as u64,
+        ),
+        count(
+            "simulated_ctas",
+            "CTAs",
+            "Simulated CTAs; the others are extrapolated from them.",
+            |run: &FinishedRun| run.result.kernels.iter().map(|k| k.simulated_ctas).sum(),
         ),
         ratio(
             "cycles_error",
             "fraction",
-            "Standard error of `cycles`, from the differences among representative launches; null where none \
-             does, or none like it was simulated beside it.",
-            |run: &FinishedRun| run.result.cycles_error(),
+            "Standard error of `cycles` of a sampled run, from the differences among the launches and CTAs \
+             drawn; null if the run simulates everything, or where a single one was drawn.",
+            |run: &FinishedRun| error_fraction(run, |error| error.standard),
+        ),
+        ratio(
+            "cycles_interval",
+            "fraction",
+            "Half of the 95 % confidence interval of `cycles` of a sampled run.",
+            |run: &FinishedRun| error_fraction(run, |error| error.half_interval),
         ),
     ]
+}
+
+/// Returns an error of the cycles of a sampled run as a fraction of them.
+fn error_fraction(run: &FinishedRun, of: fn(&CyclesError) -> f64) -> Option<f64> {
+    let cycles = run.result.core_cycles as f64;
+    run.result.cycles_error.as_ref().filter(|_| cycles > 0.0).map(|error| of(error) / cycles)
 }
 
 fn provenance() -> Vec<Column<FinishedRun>> {

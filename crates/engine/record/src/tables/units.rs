@@ -6,8 +6,8 @@ use crate::metrics::{self, SM_CYCLES, dram, energy, l2, network, quotient};
 use warpmem_gpu::results::IntervalCounts;
 use warpmem_sim::total;
 
-const STANDS_FOR: &str = "Launches that it represents in the counts of the run, itself included, 0 if none \
-     ([approximate runs](sampling.md#approximate-runs)).";
+const STANDS_FOR: &str = "Launches that it represents in the counts of the run, itself included \
+     ([sampled runs](sampling.md#sampled-runs)).";
 
 /// Returns the columns of `kernels`: one row per kernel launch.
 pub(crate) fn kernel_columns() -> Vec<Column<UnitRow>> {
@@ -27,8 +27,19 @@ pub(crate) fn kernel_columns() -> Vec<Column<UnitRow>> {
         count("end_cycle", "core cycles", "Completion of its last CTA.", |row: &UnitRow| {
             row.kernel().end_cycle
         }),
-        count("cycles", "core cycles", "end_cycle - start_cycle.", kernel_cycles),
+        count(
+            "cycles",
+            "core cycles",
+            "end_cycle - start_cycle; extrapolated if not all CTAs are simulated.",
+            kernel_cycles,
+        ),
         count("ctas", "CTAs", "CTAs of the launch.", |row: &UnitRow| row.kernel().ctas),
+        count(
+            "simulated_ctas",
+            "CTAs",
+            "Simulated CTAs; the others are extrapolated from them.",
+            |row: &UnitRow| row.kernel().simulated_ctas,
+        ),
     ]);
     columns.extend(metrics::instructions::<UnitRow>(
         |row| row.kernel().warp_instructions,

@@ -45,6 +45,7 @@ fn progress(warps: &[(u64, u64)]) -> WarpProgress {
 pub(crate) fn result() -> RunResult {
     RunResult {
         core_cycles: 1000,
+        cycles_error: None,
         kernels: vec![
             KernelResult {
                 launch: 0,
@@ -52,6 +53,8 @@ pub(crate) fn result() -> RunResult {
                 like: 0,
                 stands_for: 1,
                 period: Some(400),
+                extrapolated_cycles: None,
+                simulated_ctas: 3,
                 start_cycle: 0,
                 end_cycle: 400,
                 ctas: 3,
@@ -65,6 +68,8 @@ pub(crate) fn result() -> RunResult {
                 like: 1,
                 stands_for: 1,
                 period: None,
+                extrapolated_cycles: None,
+                simulated_ctas: 5,
                 start_cycle: 400,
                 end_cycle: 1000,
                 ctas: 5,

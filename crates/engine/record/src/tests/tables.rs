@@ -15,7 +15,7 @@ use std::borrow::Borrow;
 use std::sync::Arc;
 use warpmem_dram::{BankResult, ChannelResult};
 use warpmem_gpu::results::{
-    IntervalRow, KernelResult, RequestRow, RunResult, SliceResult, SmResult,
+    CyclesError, IntervalRow, KernelResult, RequestRow, RunResult, SliceResult, SmResult,
 };
 use warpmem_network::{LinkEnd, LinkResult, NetworkResult, NodeResult, StreamResult};
 
@@ -92,6 +92,7 @@ fn performance() {
         ("ipc_thread", 15.0),
         ("kernels", 2.0),
         ("simulated_kernels", 2.0),
+        ("simulated_ctas", 8.0),
         ("ctas", 7.0),
         ("memory_instructions", 180.0),
         ("warp_instructions_integer", 30.0),
@@ -421,34 +422,17 @@ fn every_metric_of_a_run_has_a_hand_computed_value() {
     assert!(without.is_empty(), "{without:?}");
 }
 
-/// The first of four launches represents itself. Two groups of five alike launches have two simulated
-/// launches each: s^2 is 200 for 100 and 120, and 0 for 7 and 7; 5^2 (1 - 2/5) 200 / 2.
 #[test]
-fn representative_launches_give_the_standard_error_of_cycles() {
-    let launch = |launch, like, stands_for, cycles| KernelResult {
-        launch,
-        like,
-        stands_for,
-        period: Some(cycles),
-        ..KernelResult::default()
-    };
+fn a_sampled_run_states_what_it_simulated_and_its_error() {
     let mut result = fixture::result();
-    result.kernels = vec![
-        launch(0, 0, 1, 900),
-        launch(1, 0, 3, 100),
-        launch(2, 0, 2, 120),
-        launch(3, 0, 0, 5000),
-        launch(4, 4, 1, 9),
-        launch(5, 4, 3, 7),
-        launch(6, 4, 2, 7),
-    ];
     let row = |result: &RunResult| run_row_json(&fixture::key(), result);
-    let (error, count) = (|row: &Map<String, Value>| row["cycles_error"].as_f64(), "kernels");
-    assert_eq!(error(&row(&result)), Some(1500.0_f64.sqrt() / 1000.0));
-    assert_eq!((&row(&result)[count], &row(&result)["simulated_kernels"]), (&json!(12), &json!(7)));
-    result.kernels.truncate(2);
-    assert_eq!(error(&row(&result)), None, "of one that stands for three nothing is known");
-    assert_eq!(error(&row(&fixture::result())), None, "nothing is estimated");
+    assert_eq!(row(&result)["cycles_error"], Value::Null, "nothing is estimated");
+    (result.kernels[0].stands_for, result.kernels[1].simulated_ctas) = (7, 2);
+    result.cycles_error = Some(CyclesError { standard: 20.0, half_interval: 50.0 });
+    let row = row(&result);
+    let got = ["kernels", "simulated_kernels", "simulated_ctas"].map(|key| row[key].as_u64());
+    assert_eq!(got, [8, 2, 5].map(Some));
+    assert_eq!((&row["cycles_error"], &row["cycles_interval"]), (&json!(0.02), &json!(0.05)));
 }
 
 /// Units with all counts zero.

@@ -1,6 +1,7 @@
 //! Estimates with their standard errors and confidence intervals.
 
 use super::Ratio;
+use warpmem_support::statistics::student;
 
 /// An estimate from a sample.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -57,55 +58,9 @@ pub(super) fn variance(values: &[f64]) -> f64 {
     values.iter().map(|value| (value - mean) * (value - mean)).sum::<f64>() / (count - 1.0)
 }
 
-/// Returns the 97.5 % quantile of Student's distribution with `degrees` degrees of freedom, rounded
-/// down to a whole number; infinite below one.
-fn student(degrees: f64) -> f64 {
-    /// For 1 to 10 degrees of freedom, from standard tables.
-    const FEW: [f64; 10] =
-        [12.7062, 4.30265, 3.18245, 2.77645, 2.57058, 2.44691, 2.36462, 2.306, 2.26216, 2.22814];
-    const NORMAL: f64 = 1.959_963_985;
-    // Sums of shares may fall short of a whole number by rounding.
-    let whole = (degrees + 1e-6).floor();
-    if whole < 1.0 {
-        return f64::INFINITY;
-    }
-    if let Some(&quantile) = FEW.get(whole as usize - 1) {
-        return quantile;
-    }
-    // Cornish and Fisher's expansion (Abramowitz and Stegun 26.7.5).
-    let (z, n) = (NORMAL, whole);
-    let [z2, z3] = [z * z, z * z * z];
-    let first = (z3 + z) / 4.0;
-    let second = (5.0 * z3 * z2 + 16.0 * z3 + 3.0 * z) / 96.0;
-    let third = (3.0 * z3 * z2 * z2 + 19.0 * z3 * z2 + 17.0 * z3 - 15.0 * z) / 384.0;
-    z + first / n + second / (n * n) + third / (n * n * n)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn quantiles_match_the_tables() {
-        let table = [
-            (1.0, 12.706),
-            (4.0, 2.776),
-            (4.999_999_9, 2.571),
-            (7.9, 2.365),
-            (10.0, 2.228),
-            (11.0, 2.201),
-            (12.0, 2.179),
-            (20.0, 2.086),
-            (30.0, 2.042),
-            (60.0, 2.000),
-            (120.0, 1.980),
-            (1e9, 1.960),
-        ];
-        for (degrees, quantile) in table {
-            assert!((student(degrees) - quantile).abs() < 6e-4, "{degrees}: {}", student(degrees));
-        }
-        assert_eq!(student(0.5), f64::INFINITY);
-    }
 
     fn counts(values: &[f64]) -> Vec<Ratio> {
         values.iter().map(|&above| Ratio { above, below: 1.0 }).collect()

@@ -2,6 +2,7 @@
 
 use super::{DispatchError, KernelSource};
 use crate::cta::residency::{CtaNeeds, check_cluster};
+use crate::sampling::{Parts, Work};
 use crate::sm::Code;
 use std::sync::Arc;
 use warpmem_machine::Machine;
@@ -52,6 +53,11 @@ pub(super) struct Running {
     pub next_count: Option<CoreCycle>,
     /// First cycle in which a CTA may start.
     pub first_cta: CoreCycle,
+    /// Simulated parts; none if it is simulated whole.
+    pub parts: Option<Parts>,
+    /// Cycle before its first, and cycles and instructions of the run before its current part.
+    pub start: CoreCycle,
+    pub before_part: Work,
 }
 
 impl Kernel {
@@ -76,9 +82,9 @@ impl Kernel {
         })
     }
 
-    /// Returns the kernel as finished and without CTAs.
-    pub fn skipped(self) -> Kernel {
-        Kernel { ctas: 0, state: State::Done, ..self }
+    /// Returns the CTAs of whole clusters that `sms` empty SMs hold.
+    pub fn wave(&self, sms: u32) -> u32 {
+        self.per_sm * sms / self.cluster * self.cluster
     }
 
     /// Refuses a CTA with more warps than its kernel's block: the excess was not counted in its
@@ -97,6 +103,16 @@ impl Kernel {
 }
 
 impl Running {
+    /// Goes on to `cta`, at this index of a chunk, as if those before it had ended. Returns their
+    /// number.
+    pub fn skip_to(&mut self, cta: u32, (chunk, in_chunk): (usize, usize)) -> u32 {
+        let skipped = cta - self.next_cta;
+        (self.chunk, self.next_chunk, self.next_in_chunk) = (None, chunk, in_chunk);
+        self.ended += skipped;
+        self.next_cta = cta;
+        skipped
+    }
+
     /// Returns the chunk with the next CTA, at index `next_in_chunk`.
     pub fn next_in_chunk(
         &mut self,
@@ -110,9 +126,11 @@ impl Running {
                 return Ok(Arc::clone(chunk));
             }
             assert!(self.next_chunk < chunks, "the chunks hold all CTAs of the kernel");
+            let is_first = self.chunk.is_none();
             self.chunk = Some(source.chunk(self.kernel, self.next_chunk)?);
             self.next_chunk += 1;
-            self.next_in_chunk = 0;
+            // The first chunk after a skip begins at the CTA that was skipped to.
+            self.next_in_chunk = if is_first { self.next_in_chunk } else { 0 };
         }
     }
 }

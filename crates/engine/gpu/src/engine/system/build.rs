@@ -115,6 +115,7 @@ impl System {
             peer_links,
             sm_links,
             mmu,
+            peers: machine.peer_slices(),
             mshrs: SharedMshrs::default(),
             dispatcher,
             launches: VecDeque::new(),

@@ -101,9 +101,10 @@ impl System {
         result.translation = self.translation_so_far();
         result.counters = self.counters(machine);
         let launches = self.dispatcher.results().iter();
-        let is_simulated =
-            |k: &&KernelResult| self.dispatcher.chosen().is_simulated(k.launch as usize);
-        result.kernels = launches.filter(is_simulated).cloned().collect();
+        let simulated = launches.filter(|kernel| kernel.stands_for > 0);
+        result.kernels =
+            simulated.map(|k| KernelResult { simulated_ctas: k.ctas, ..k.clone() }).collect();
+        result.cycles_error = self.dispatcher.cycles_error();
         result.steps = self.steps();
     }
 

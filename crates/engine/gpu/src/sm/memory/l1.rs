@@ -50,6 +50,21 @@ impl L1 {
         }
     }
 
+    /// Reads a sector outside simulated time; returns whether it was present.
+    pub fn warm_read(&mut self, address: u64) -> bool {
+        self.cache.warm_read(address, |line| line).is_some_and(|warmed| warmed.hit)
+    }
+
+    /// Stores to a sector outside simulated time.
+    pub fn warm_write(&mut self, address: u64, bytes: u32) {
+        self.cache.warm_write(address, bytes, |line| line);
+    }
+
+    /// Drops a sector outside simulated time.
+    pub fn warm_drop(&mut self, address: u64) {
+        self.cache.warm_drop(address);
+    }
+
     /// Flushes and resizes the cache, at the start of a kernel.
     pub fn reset(&mut self, size_bytes: u32) {
         if self.config.shrinks == machine::Shrinks::Sets {

@@ -22,6 +22,7 @@ mod lookup;
 mod lsu;
 mod messages;
 mod network_port;
+mod replay;
 mod reply;
 mod requests;
 mod sectors;
@@ -35,6 +36,7 @@ mod writeback;
 pub(super) use access::{Access, AccessId};
 pub(super) use entry::EntryId;
 pub(super) use messages::ClusterMember;
+pub use replay::{Access as ReplayedAccess, Replay};
 pub(super) use reply::Completed;
 pub(super) use signals::write_signals;
 
