@@ -286,6 +286,9 @@ impl Tags {
     /// Marks a sector pending, which reserves its line.
     #[inline]
     pub fn reserve(&mut self, slot: LineSlot, sector: u32) {
+            if dirty != 0 && self.bounds_dirty() {
+                self.dirty.clean(slot, set);
+            }
         self.lines[slot.index()].pending |= 1 << sector;
     }
 
@@ -300,7 +303,11 @@ impl Tags {
     /// Marks `bytes` of a sector as valid after a store.
     #[inline]
     pub fn write(&mut self, slot: LineSlot, sector: u32, bytes: u32, dirty: bool) {
-        let (part, line) = (self.part(slot, sector), &mut self.lines[slot.index()]);
+        let part = self.part(slot, sector);
+        if dirty && self.bounds_dirty() && self.lines[slot.index()].dirty == 0 {
+            self.soil(slot);
+        }
+        let line = &mut self.lines[slot.index()];
         line.dirty |= u8::from(dirty) << sector;
         if line.whole >> sector & 1 == 1 {
             return;
@@ -360,6 +367,7 @@ impl Tags {
     /// Removes a line from the index.
     #[inline]
     fn forget(&mut self, line: u64) {
+        self.dirty.clean_all();
         let number_of = |row| self.lines[LineSlot(row).index()].number();
         if let Some(found) = self.index.find(line, number_of) {
             self.index.remove(found, number_of);
