@@ -8,7 +8,7 @@ use crate::{Cache, Replacement};
 use bytemuck::Zeroable;
 use dirty::DirtyBound;
 use kept::Kept;
-use warpmem_sim::{Hash, ids};
+use warpmem_sim::{Hash, hint, ids};
 
 /// All 32 parts of a sector.
 pub(crate) const ALL_BYTES: u32 = u32::MAX;
@@ -183,6 +183,20 @@ impl Tags {
         self.lines.len()
     }
 
+    /// Prefetches what a lookup of `line` reads first into the host's caches.
+    #[inline]
+    pub fn will_be_read(&self, line: u64) {
+        self.index.will_be_read(line);
+    }
+
+    /// Prefetches the state of `line` into the host's caches, if it is found without probing.
+    #[inline]
+    pub fn will_be_used(&self, line: u64) {
+        if let Some(state) = self.index.guess(line).and_then(|row| self.lines.get(row as usize)) {
+            hint::will_be_read(state);
+        }
+    }
+
     /// Returns the position of `line` if any part of it is valid or pending.
     #[inline]
     pub fn find(&self, line: u64) -> Option<LineSlot> {
@@ -270,8 +284,11 @@ impl Tags {
     #[inline]
     pub fn replace(&mut self, victim: Victim, line: u64) -> LineSlot {
         let Victim { slot, set, line: leaving } = victim;
-        if let Some((old, _)) = leaving {
+        if let Some((old, dirty)) = leaving {
             self.forget(old);
+            if dirty != 0 && self.bounds_dirty() {
+                self.dirty.clean(slot, set);
+            }
         }
         let entry = &mut self.lines[slot.index()];
         debug_assert!(entry.pending == 0);
@@ -286,9 +303,6 @@ impl Tags {
     /// Marks a sector pending, which reserves its line.
     #[inline]
     pub fn reserve(&mut self, slot: LineSlot, sector: u32) {
-            if dirty != 0 && self.bounds_dirty() {
-                self.dirty.clean(slot, set);
-            }
         self.lines[slot.index()].pending |= 1 << sector;
     }
 
@@ -353,6 +367,7 @@ impl Tags {
             }
         }
         self.release_all();
+        self.dirty.clean_all();
         dirty
     }
 
@@ -367,7 +382,6 @@ impl Tags {
     /// Removes a line from the index.
     #[inline]
     fn forget(&mut self, line: u64) {
-        self.dirty.clean_all();
         let number_of = |row| self.lines[LineSlot(row).index()].number();
         if let Some(found) = self.index.find(line, number_of) {
             self.index.remove(found, number_of);

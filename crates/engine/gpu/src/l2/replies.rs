@@ -146,6 +146,12 @@ impl Replies {
         ctx.fabric.room_or_wake(self.port)
     }
 
+    /// Returns whether the port has room.
+    #[inline]
+    pub fn port_has_room(&self, ctx: &Context) -> bool {
+        ctx.fabric.room(self.port) > 0
+    }
+
     /// Returns whether the port to the peer has room; if not, the slice is woken when it does.
     pub fn has_peer_room(&self, ctx: &mut Context) -> bool {
         let peer = self.others.as_ref().and_then(|others| others.peer.as_ref());

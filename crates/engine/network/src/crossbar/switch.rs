@@ -203,11 +203,16 @@ impl Switch {
         ends: &mut E,
         ctx: &mut Context,
     ) -> NetworkCycle {
-        let (mut first, mut next) = (0, NetworkCycle::NEVER);
-        // Serving an output may add requested outputs with higher numbers.
-        while let Some(output) = bits::next_from(&self.wanted, first) {
-            first = output + 1;
-            next = next.min(self.serve(ExitId::new(output), cycle, rule, ends, ctx));
+        let mut next = NetworkCycle::NEVER;
+        for word in 0..self.wanted.len() {
+            let mut left = self.wanted[word];
+            while left != 0 {
+                let bit = left.trailing_zeros() as usize;
+                let output = ExitId::new(word * bits::WORD + bit);
+                next = next.min(self.serve(output, cycle, rule, ends, ctx));
+                // Serving an output may add requested outputs with higher numbers.
+                left = self.wanted[word] & (u64::MAX << 1 << bit);
+            }
         }
         next
     }
