@@ -226,11 +226,11 @@ impl CacheController {
         self.mshr.find(self.geometry.sector(address))
     }
 
-    /// Prefetches the state of the line at `address` into the host's caches, after
-    /// [`CacheController::will_be_looked_up`].
+    /// Prefetches the state of the line at `address`, or of its likely victim, into the host's caches,
+    /// after [`CacheController::will_be_looked_up`].
     #[inline]
-    pub fn will_be_used(&self, address: u64) {
-        self.tags.will_be_used(self.geometry.line(address));
+    pub fn will_be_used(&self, address: u64, set_key: impl FnOnce(u64) -> u64) {
+        self.tags.will_be_used(self.geometry.line(address), set_key);
     }
 
     /// Prefetches what a lookup of `address` reads first into the host's caches.

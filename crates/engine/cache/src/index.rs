@@ -75,7 +75,7 @@ impl AddressIndex {
         hint::will_be_read(&self.words[self.homes.of(address)]);
     }
 
-    /// Returns the row of the first entry in the probe order of `address` that may be its own.
+    /// Returns the row of the first entry in the probe order that `address` may have.
     #[inline]
     pub fn guess(&self, address: u64) -> Option<u32> {
         let word = self.words[self.homes.of(address)];
@@ -216,5 +216,14 @@ mod tests {
         ) {
             check(&ops, &colliding());
         }
+    }
+
+    #[test]
+    fn the_guess_of_an_address_at_its_home_is_its_row() {
+        let mut index = AddressIndex::new(8);
+        assert_eq!(index.guess(5), None);
+        index.insert(5, 3);
+        index.insert(6, 4);
+        assert_eq!([5, 6, 7].map(|address| index.guess(address)), [Some(3), Some(4), None]);
     }
 }

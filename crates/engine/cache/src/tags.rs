@@ -189,12 +189,13 @@ impl Tags {
         self.index.will_be_read(line);
     }
 
-    /// Prefetches the state of `line` into the host's caches, if it is found without probing.
+    /// Prefetches the state of `line` into the host's caches, or, if it is not found at once, that of
+    /// the oldest line of the set that `set_key` selects.
     #[inline]
-    pub fn will_be_used(&self, line: u64) {
-        if let Some(state) = self.index.guess(line).and_then(|row| self.lines.get(row as usize)) {
-            hint::will_be_read(state);
-        }
+    pub fn will_be_used(&self, line: u64, set_key: impl FnOnce(u64) -> u64) {
+        let oldest = || self.sets[self.set_of(set_key(line)).index()].oldest.index();
+        let slot = self.index.guess(line).map_or_else(oldest, |row| row as usize);
+        hint::will_be_read(&self.lines[slot]);
     }
 
     /// Returns the position of `line` if any part of it is valid or pending.
@@ -287,7 +288,7 @@ impl Tags {
         if let Some((old, dirty)) = leaving {
             self.forget(old);
             if dirty != 0 && self.bounds_dirty() {
-                self.dirty.clean(slot, set);
+                self.dirty.remove(slot, set);
             }
         }
         let entry = &mut self.lines[slot.index()];
@@ -319,7 +320,7 @@ impl Tags {
     pub fn write(&mut self, slot: LineSlot, sector: u32, bytes: u32, dirty: bool) {
         let part = self.part(slot, sector);
         if dirty && self.bounds_dirty() && self.lines[slot.index()].dirty == 0 {
-            self.soil(slot);
+            self.becomes_dirty(slot);
         }
         let line = &mut self.lines[slot.index()];
         line.dirty |= u8::from(dirty) << sector;
@@ -367,7 +368,7 @@ impl Tags {
             }
         }
         self.release_all();
-        self.dirty.clean_all();
+        self.dirty.remove_all();
         dirty
     }
 

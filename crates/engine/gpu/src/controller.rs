@@ -23,7 +23,7 @@ use warpmem_machine::Machine;
 use warpmem_params::Counter;
 use warpmem_sim::{
     BankId, CachedLines, ChannelId, Domain, DramClock, DramCycle, PortId, RequestId, RequestKind,
-    Ticks, UnitId,
+    Ticks, UnitId, hint,
 };
 
 /// The item at the head of the port of a slice.
@@ -192,6 +192,9 @@ impl MemoryController {
         {
             let InFlight { id, item, .. } = *item;
             self.in_flight.pop_front();
+            if let Some(next) = self.in_flight.front() {
+                hint::will_be_read(next);
+            }
             if self.enter(id, item, cycle, ctx) {
                 break;
             }

@@ -3,7 +3,7 @@
 
 use super::{LineSlot, SetId, Tags};
 
-/// Set in the mark of a clean line.
+/// Set in the last write of a clean line.
 const CLEAN: u64 = 1 << 63;
 
 /// The bound, and the order of the writes.
@@ -11,10 +11,10 @@ const CLEAN: u64 = 1 << 63;
 pub(super) struct DirtyBound {
     /// Most dirty lines of a set; 0: no bound.
     pub most: u32,
-    /// By position, the number of its last recorded write, with [`CLEAN`] unless its line is dirty;
+    /// Number of the last recorded write to each position, with [`CLEAN`] unless its line is dirty;
     /// empty until the first write.
-    marks: Vec<u64>,
-    /// Dirty lines, by set.
+    last_writes: Vec<u64>,
+    /// Number of dirty lines, by set.
     dirty: Vec<u32>,
     writes: u64,
 }
@@ -25,20 +25,20 @@ impl DirtyBound {
     }
 
     /// Records that a clean line has become dirty.
-    pub fn soil(&mut self, slot: LineSlot, set: SetId) {
-        self.marks[slot.index()] &= !CLEAN;
+    pub fn add(&mut self, slot: LineSlot, set: SetId) {
+        self.last_writes[slot.index()] &= !CLEAN;
         self.dirty[set.index()] += 1;
     }
 
     /// Records that a dirty line has become clean, or left.
-    pub fn clean(&mut self, slot: LineSlot, set: SetId) {
-        self.marks[slot.index()] |= CLEAN;
+    pub fn remove(&mut self, slot: LineSlot, set: SetId) {
+        self.last_writes[slot.index()] |= CLEAN;
         self.dirty[set.index()] -= 1;
     }
 
     /// Records that no line is dirty any more.
-    pub fn clean_all(&mut self) {
-        self.marks.iter_mut().for_each(|mark| *mark |= CLEAN);
+    pub fn remove_all(&mut self) {
+        self.last_writes.iter_mut().for_each(|write| *write |= CLEAN);
         self.dirty.fill(0);
     }
 }
@@ -55,15 +55,15 @@ impl Tags {
         self.dirty = DirtyBound::new(most);
     }
 
-    /// Follows the line at `slot` as it becomes dirty.
+    /// Records that the line at `slot` becomes dirty.
     #[inline(never)]
-    pub(super) fn soil(&mut self, slot: LineSlot) {
+    pub(super) fn becomes_dirty(&mut self, slot: LineSlot) {
         let (set, bound) = (self.set_at(slot), &mut self.dirty);
-        if bound.marks.is_empty() {
-            bound.marks = vec![CLEAN; self.lines.len()];
+        if bound.last_writes.is_empty() {
+            bound.last_writes = vec![CLEAN; self.lines.len()];
             bound.dirty = vec![0; self.sets.len()];
         }
-        bound.soil(slot, set);
+        bound.add(slot, set);
     }
 
     /// Records a write to the line at `slot`, which is dirty. If its set has more dirty lines than
@@ -72,27 +72,27 @@ impl Tags {
     pub fn clean_beyond_bound(&mut self, slot: LineSlot) -> Option<(u64, u8)> {
         let (set, bound) = (self.set_at(slot), &mut self.dirty);
         bound.writes += 1;
-        bound.marks[slot.index()] = bound.writes;
+        bound.last_writes[slot.index()] = bound.writes;
         if bound.dirty[set.index()] <= bound.most {
             return None;
         }
         let last = self.written_first(set);
-        self.dirty.clean(last, set);
+        self.dirty.remove(last, set);
         let line = &mut self.lines[last.index()];
         Some((line.number(), std::mem::take(&mut line.dirty)))
     }
 
     /// Returns the dirty line of a set that was written least recently. Lines whose write was not
-    /// recorded ([`CacheController::modify`](crate::CacheController::modify)) may have equal marks:
+    /// recorded ([`CacheController::modify`](crate::CacheController::modify)) have no number:
     /// the oldest of the replacement order is the first of them.
     fn written_first(&self, set: SetId) -> LineSlot {
         let ways = self.lines.len() / self.sets.len();
         let first = set.index() * ways;
-        let marks = &self.dirty.marks[first..first + ways];
-        let least = marks.iter().copied().min().expect("a set has lines");
-        let is_least = |at: &LineSlot| self.dirty.marks[at.index()] == least;
+        let writes = &self.dirty.last_writes[first..first + ways];
+        let least = writes.iter().copied().min().expect("a set has lines");
+        let is_least = |at: &LineSlot| self.dirty.last_writes[at.index()] == least;
         if least > 0 {
-            let way = marks.iter().position(|&mark| mark == least);
+            let way = writes.iter().position(|&write| write == least);
             return LineSlot::new(first + way.expect("one of them is the least"));
         }
         self.oldest_first(set).find(is_least).expect("dirty lines are in the replacement order")

@@ -89,7 +89,7 @@ impl Replies {
             order: config.reply_order,
             period: clock.period(),
             free: Ticks(0),
-            answers: Answers::new(config.cache.mshr_entries),
+            answers: Answers::new(&config.cache),
             hits: DelayLine::new(),
         }
     }

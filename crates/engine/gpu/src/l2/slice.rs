@@ -146,7 +146,9 @@ impl Slice {
         }
         if self.tags.free() <= cycle {
             if self.peer.is_some() {
-                self.serve_alternately(cycle, now, ctx);
+                if self.arrivals.has_queued() || self.has_peer_request(now, ctx) {
+                    self.serve_alternately(cycle, now, ctx);
+                }
             } else if self.arrivals.has_queued() {
                 self.serve(cycle, now, ctx);
             }
@@ -218,7 +220,8 @@ impl Slice {
     fn prefetch_next(&self, ctx: &Context) {
         let [first, second, third] = [0, 1, 2].map(|place| self.arrivals.peek(place));
         if let Some(first) = first {
-            self.cache.will_be_used(ctx.requests.get(first).address);
+            let (request, set_key) = (ctx.requests.get(first), &self.spec.set_key);
+            self.cache.will_be_used(request.address, |_| set_key.of(request.place));
         }
         if let Some(second) = second {
             self.cache.will_be_looked_up(ctx.requests.get(second).address);

@@ -167,8 +167,10 @@ impl Switch {
         ends: &E,
         ctx: &Context,
     ) -> NetworkCycle {
-        let wanted = ends.wanted(index, self.clock.at(cycle), ctx);
-        let Some(target) = wanted.filter(|_| self.inputs[index].free <= cycle) else {
+        if self.inputs[index].free > cycle {
+            return self.look_again(index, ends, ctx);
+        }
+        let Some(target) = ends.wanted(index, self.clock.at(cycle), ctx) else {
             return self.look_again(index, ends, ctx);
         };
         self.register(index, target);
@@ -297,12 +299,8 @@ impl Switch {
         let Some(target) = ends.wanted(index, self.clock.at(cycle), ctx) else {
             return self.look_again(index, ends, ctx);
         };
-        if target <= output {
-            bits::insert(&mut self.unknown, index.index());
-            return cycle + 1;
-        }
         self.register(index, target);
-        NetworkCycle::NEVER
+        if target <= output { cycle + 1 } else { NetworkCycle::NEVER }
     }
 }
 
