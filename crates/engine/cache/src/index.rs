@@ -1,6 +1,7 @@
 //! A fixed-capacity index from addresses to the rows that hold them.
 
 use super::homes::{Homes, hash};
+use warpmem_sim::hint;
 
 /// An open-addressing hash table with linear probing. A deletion shifts later entries back,
 /// so there are no tombstones and probes stay short. A lookup takes constant time whatever the
@@ -66,6 +67,20 @@ impl AddressIndex {
     #[inline]
     fn distance(&self, word: u32) -> usize {
         (word >> self.row_bits) as usize & FAR
+    }
+
+    /// Prefetches the first word of a lookup of `address` into the host's caches.
+    #[inline]
+    pub fn will_be_read(&self, address: u64) {
+        hint::will_be_read(&self.words[self.homes.of(address)]);
+    }
+
+    /// Returns the row of the first entry in the probe order that `address` may have.
+    #[inline]
+    pub fn guess(&self, address: u64) -> Option<u32> {
+        let word = self.words[self.homes.of(address)];
+        let is_tagged = u64::from(word ^ self.tag(address)) >> (self.row_bits + DISTANCE_BITS) == 0;
+        (is_tagged && word != EMPTY).then(|| self.row(word))
     }
 
     /// Returns the row that holds `address`; `address_of` gives the address of a row.
@@ -201,5 +216,14 @@ mod tests {
         ) {
             check(&ops, &colliding());
         }
+    }
+
+    #[test]
+    fn the_guess_of_an_address_at_its_home_is_its_row() {
+        let mut index = AddressIndex::new(8);
+        assert_eq!(index.guess(5), None);
+        index.insert(5, 3);
+        index.insert(6, 4);
+        assert_eq!([5, 6, 7].map(|address| index.guess(address)), [Some(3), Some(4), None]);
     }
 }

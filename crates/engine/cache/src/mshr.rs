@@ -3,7 +3,7 @@
 
 use super::homes::Homes;
 use super::tags::LineSlot;
-use warpmem_sim::{CacheLevel, RequestId, RequestTable, ids};
+use warpmem_sim::{CacheLevel, RequestId, RequestTable, hint, ids};
 
 /// One outstanding miss, in half a cache line of the host; its requests are linked through the
 /// request table.
@@ -158,6 +158,21 @@ impl Mshr {
             link = entry.next;
         }
         None
+    }
+
+    /// Prefetches the chain of `sector` into the host's caches.
+    #[inline]
+    pub(crate) fn will_be_read(&self, sector: u64) {
+        hint::will_be_read(&self.chains[self.homes.of(sector)]);
+    }
+
+    /// Prefetches the first entry of the chain of `sector` into the host's caches.
+    #[inline]
+    pub(crate) fn will_be_closed(&self, sector: u64) {
+        let link = self.chains[self.homes.of(sector)];
+        if let Some(entry) = self.entries.get(link.wrapping_sub(1) as usize) {
+            hint::will_be_read(entry);
+        }
     }
 
     /// Returns the first request of an entry; the others follow through [`RequestTable::next`].

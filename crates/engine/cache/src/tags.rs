@@ -8,7 +8,7 @@ use crate::{Cache, Replacement};
 use bytemuck::Zeroable;
 use dirty::DirtyBound;
 use kept::Kept;
-use warpmem_sim::{Hash, ids};
+use warpmem_sim::{Hash, hint, ids};
 
 /// All 32 parts of a sector.
 pub(crate) const ALL_BYTES: u32 = u32::MAX;
@@ -183,6 +183,21 @@ impl Tags {
         self.lines.len()
     }
 
+    /// Prefetches what a lookup of `line` reads first into the host's caches.
+    #[inline]
+    pub fn will_be_read(&self, line: u64) {
+        self.index.will_be_read(line);
+    }
+
+    /// Prefetches the state of `line` into the host's caches, or, if it is not found at once, that of
+    /// the oldest line of the set that `set_key` selects.
+    #[inline]
+    pub fn will_be_used(&self, line: u64, set_key: impl FnOnce(u64) -> u64) {
+        let oldest = || self.sets[self.set_of(set_key(line)).index()].oldest.index();
+        let slot = self.index.guess(line).map_or_else(oldest, |row| row as usize);
+        hint::will_be_read(&self.lines[slot]);
+    }
+
     /// Returns the position of `line` if any part of it is valid or pending.
     #[inline]
     pub fn find(&self, line: u64) -> Option<LineSlot> {
@@ -270,8 +285,11 @@ impl Tags {
     #[inline]
     pub fn replace(&mut self, victim: Victim, line: u64) -> LineSlot {
         let Victim { slot, set, line: leaving } = victim;
-        if let Some((old, _)) = leaving {
+        if let Some((old, dirty)) = leaving {
             self.forget(old);
+            if dirty != 0 && self.bounds_dirty() {
+                self.dirty.remove(slot, set);
+            }
         }
         let entry = &mut self.lines[slot.index()];
         debug_assert!(entry.pending == 0);
@@ -300,7 +318,11 @@ impl Tags {
     /// Marks `bytes` of a sector as valid after a store.
     #[inline]
     pub fn write(&mut self, slot: LineSlot, sector: u32, bytes: u32, dirty: bool) {
-        let (part, line) = (self.part(slot, sector), &mut self.lines[slot.index()]);
+        let part = self.part(slot, sector);
+        if dirty && self.bounds_dirty() && self.lines[slot.index()].dirty == 0 {
+            self.becomes_dirty(slot);
+        }
+        let line = &mut self.lines[slot.index()];
         line.dirty |= u8::from(dirty) << sector;
         if line.whole >> sector & 1 == 1 {
             return;
@@ -351,6 +373,7 @@ impl Tags {
             }
         }
         self.release_all();
+        self.dirty.remove_all();
         dirty
     }
 

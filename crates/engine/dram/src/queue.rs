@@ -6,7 +6,7 @@
 
 use super::by_bank::ByBank;
 use super::request::DramRequest;
-use warpmem_sim::{BankId, DramCycle, RowId, ids};
+use warpmem_sim::{BankId, DramCycle, RowId, hint, ids};
 
 /// A request in a channel's queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -274,6 +274,10 @@ impl Queue {
         let row = self.nodes[slot.index()].row;
         let requests = &mut self.lists[bank].requests;
         unlink(requests, slot, &mut self.nodes, |node| &mut node.in_bank);
+        // The next request to the row is likely to be served next.
+        if let Some(next) = self.requests.get(self.nodes[slot.index()].in_row.next.index()) {
+            hint::will_be_read(next);
+        }
         let requests = &mut self.rows[row.index()].requests;
         unlink(requests, slot, &mut self.nodes, |node| &mut node.in_row);
         if requests.count == 0 {

@@ -16,6 +16,8 @@ pub struct DramRequest {
     pub bursts: u16,
     /// Line of the row that holds its data, for prefetchers.
     pub line: u16,
+    /// Port of the caller that its data return to.
+    pub port: u16,
     /// SM that issued it; [`DramRequest::NO_SOURCE`] if no SM waits for it.
     pub sm: u16,
     /// Warp that issued it, numbered over the whole machine; `u32::MAX` = none.
@@ -61,6 +63,7 @@ impl DramRequest {
             write: false,
             bursts: 1,
             line: 0,
+            port: 0,
             sm: 0,
             warp: 0,
             cta: 0,
@@ -93,6 +96,8 @@ pub struct Completion {
     pub id: u32,
     pub bank: BankId,
     pub line: u16,
+    /// [`DramRequest::port`].
+    pub port: u16,
     pub write: bool,
     /// Cycle of the arrival in the channel; for a prefetch, of the first command.
     pub arrived: DramCycle,

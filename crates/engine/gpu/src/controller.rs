@@ -23,7 +23,7 @@ use warpmem_machine::Machine;
 use warpmem_params::Counter;
 use warpmem_sim::{
     BankId, CachedLines, ChannelId, Domain, DramClock, DramCycle, PortId, RequestId, RequestKind,
-    Ticks, UnitId,
+    Ticks, UnitId, hint,
 };
 
 /// The item at the head of the port of a slice.
@@ -192,6 +192,9 @@ impl MemoryController {
         {
             let InFlight { id, item, .. } = *item;
             self.in_flight.pop_front();
+            if let Some(next) = self.in_flight.front() {
+                hint::will_be_read(next);
+            }
             if self.enter(id, item, cycle, ctx) {
                 break;
             }
@@ -243,7 +246,8 @@ impl MemoryController {
     /// Reads the head of the port of a slice unless it is cached.
     #[inline]
     fn peek(&mut self, slice: usize, ctx: &Context) {
-        if self.slices[slice].head.is_none() {
+        let port = &self.slices[slice];
+        if port.head.is_none() && ctx.fabric.head_ready(port.misses) != Ticks::NEVER {
             self.slices[slice].head = self.fetch(slice, ctx);
         }
     }
@@ -251,7 +255,7 @@ impl MemoryController {
     #[inline(never)]
     fn fetch(&self, slice: usize, ctx: &Context) -> Option<Head> {
         let (ready, id) = ctx.fabric.head(self.slices[slice].misses)?;
-        Some(Head { id, cycle: self.transit.begin(ready), item: self.item(id, ctx) })
+        Some(Head { id, cycle: self.transit.begin(ready), item: self.item(slice, id, ctx) })
     }
 
     fn take_head(&mut self, slice: usize, id: RequestId, cycle: DramCycle, ctx: &mut Context) {
@@ -289,7 +293,8 @@ impl MemoryController {
         }
     }
 
-    fn item(&self, id: RequestId, ctx: &Context) -> Item {
+    /// Returns the item of request `id` at the head of the port of a slice.
+    fn item(&self, slice: usize, id: RequestId, ctx: &Context) -> Item {
         let row = ctx.requests.get(id);
         let place = row.place;
         let update = merge_update(id, ctx);
@@ -303,6 +308,7 @@ impl MemoryController {
             write: row.kind == RequestKind::Writeback,
             bursts: row.sectors.count_ones() as u16 * self.bursts_per_sector,
             line: (u32::from(place.column) / self.bursts_per_line) as u16,
+            port: slice as u16,
             sm: row.sm.0,
             warp: row.warp.0,
             cta: row.cta,
@@ -327,11 +333,16 @@ impl MemoryController {
         let (slices, rows, clock) = (&self.slices, &mut self.rows, self.clock);
         let first_slice = self.unit.index as usize * slices.len();
         for done in self.channel.take_completions() {
-            let id = match rows {
-                Some(rows) => rows.request(&done, clock, ctx),
-                None => RequestId(done.id),
+            // The row of a request was last used on its way into the channel: reading it here would
+            // wait for the host's memory.
+            let (id, slice) = match rows {
+                Some(rows) => {
+                    let id = rows.request(&done, clock, ctx);
+                    (id, ctx.requests.get(id).place.slice.index() - first_slice)
+                }
+                None => (RequestId(done.id), usize::from(done.port)),
             };
-            let slice = ctx.requests.get(id).place.slice.index() - first_slice;
+            debug_assert_eq!(slice, ctx.requests.get(id).place.slice.index() - first_slice);
             let returned = match done.write {
                 true => done.end,
                 false => done.end + self.return_latency,
@@ -343,6 +354,7 @@ impl MemoryController {
                 ctx.requests.remove(id);
                 continue;
             }
+            ctx.requests.will_be_read(id);
             let stamps = ctx.requests.stamps_mut(id);
             stamps.dram_entered = self.clock.at(done.arrived);
             stamps.dram_started = self.clock.at(done.first_command);

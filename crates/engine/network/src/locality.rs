@@ -4,25 +4,28 @@
 use super::ids::EntranceId;
 use super::{Direction, NetworkContext};
 use crate::StreamResult;
-use warpmem_sim::{ChannelId, Location, RowId, Table};
+use warpmem_sim::{ChannelId, Location, RowId, Table, hint};
+
+/// No row of a bank.
+const NO_ROW: RowId = RowId(u32::MAX);
 
 /// A stream of requests with the row of its last request to each bank.
 struct Stream {
-    /// Last row, by bank; `None` before the first request.
-    rows: Vec<Option<RowId>>,
+    /// Last row, by bank; [`NO_ROW`] before the first request.
+    rows: Vec<RowId>,
     result: StreamResult,
 }
 
 impl Stream {
     fn new(banks: usize) -> Stream {
-        Stream { rows: vec![None; banks], result: StreamResult::default() }
+        Stream { rows: vec![NO_ROW; banks], result: StreamResult::default() }
     }
 
     fn pass(&mut self, bank: usize, row: RowId) {
         let last = &mut self.rows[bank];
         self.result.requests += 1;
-        self.result.rows += u64::from(*last != Some(row));
-        *last = Some(row);
+        self.result.rows += u64::from(*last != row);
+        *last = row;
     }
 }
 
@@ -44,6 +47,15 @@ impl RowLocality {
             before: Table::from_fn(sms, |_| Stream::new(channels * banks)),
             after: Table::from_fn(channels, |_| Stream::new(banks)),
         })
+    }
+
+    /// Prefetches the counts of a request that will enter the network into the host's caches.
+    #[inline]
+    pub fn will_enter(&self, entrance: EntranceId, place: Location) {
+        let bank = place.channel.index() * self.banks + place.bank.index();
+        if let Some(last) = self.before[entrance].rows.get(bank) {
+            hint::will_be_read(last);
+        }
     }
 
     /// Counts a request that enters the network.

@@ -10,6 +10,8 @@ struct Link {
     to: PortId,
     /// First cycle in which it accepts another packet.
     free: NetworkCycle,
+    /// Cycle in which the packet at its start can leave; any past cycle if that is not known.
+    next: NetworkCycle,
 }
 
 /// The links of all slices in one direction, requests or replies. A link moves a flit every
@@ -47,7 +49,8 @@ impl PeerLinks {
         times: LinkTimes,
         ports: impl Iterator<Item = (PortId, PortId)>,
     ) -> PeerLinks {
-        let link = |(from, to)| Link { from, to, free: NetworkCycle::ZERO };
+        let start = NetworkCycle::ZERO;
+        let link = |(from, to)| Link { from, to, free: start, next: start };
         PeerLinks {
             direction,
             unit,
@@ -79,6 +82,9 @@ impl PeerLinks {
         ctx: &mut Context,
     ) -> Option<NetworkCycle> {
         let link = &mut self.links[slice];
+        if link.next > cycle {
+            return Some(link.next);
+        }
         let now = self.clock.at(cycle);
         while link.free <= cycle && ctx.ready(link.from, now).is_some() {
             if !ctx.room_or_wake(link.to) {
@@ -94,6 +100,7 @@ impl PeerLinks {
             bits::remove(&mut self.waiting, slice);
             return None;
         };
-        Some(link.free.max(self.clock.cycle_from(ready)))
+        link.next = link.free.max(self.clock.cycle_from(ready));
+        Some(link.next)
     }
 }

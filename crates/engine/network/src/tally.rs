@@ -37,6 +37,14 @@ impl Tally {
         Tally { locality: RowLocality::new(context), result }
     }
 
+    /// Prefetches the counts of a request to `place` that will enter into the host's caches.
+    #[inline]
+    pub fn will_enter(&self, entrance: EntranceId, place: Location) {
+        if let Some(locality) = &self.locality {
+            locality.will_enter(entrance, place);
+        }
+    }
+
     /// Counts a request to `place` that enters a network of requests.
     #[inline]
     pub fn enter(&mut self, entrance: EntranceId, place: Location) {
@@ -53,8 +61,8 @@ impl Tally {
         }
     }
 
-    /// Counts a delivered packet.
-    #[inline]
+    /// Counts a delivered packet. Inlined, so that the journey is not stored.
+    #[inline(always)]
     pub fn pass(&mut self, journey: &Journey) {
         let result = &mut self.result;
         result.latency.record(journey.wait + journey.transit);

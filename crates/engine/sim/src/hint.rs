@@ -11,7 +11,7 @@ pub(crate) const LINE_BYTES: usize = 64;
 #[inline]
 #[cfg(target_arch = "x86_64")]
 #[allow(unsafe_code, reason = "a hint changes no state of the program, whatever its address")]
-pub(crate) fn will_be_read<T>(value: &T) {
+pub fn will_be_read<T>(value: &T) {
     use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
     let first: *const i8 = std::ptr::from_ref(value).cast();
     for line in (0..size_of::<T>()).step_by(LINE_BYTES) {
@@ -23,4 +23,4 @@ pub(crate) fn will_be_read<T>(value: &T) {
 /// Does nothing on hosts without a prefetch instruction.
 #[inline]
 #[cfg(not(target_arch = "x86_64"))]
-pub(crate) fn will_be_read<T>(_: &T) {}
+pub fn will_be_read<T>(_: &T) {}

@@ -10,7 +10,7 @@ mod counts;
 mod due;
 mod gpcs;
 mod hash;
-mod hint;
+pub mod hint;
 mod histogram;
 mod ids;
 mod message;

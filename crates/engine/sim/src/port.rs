@@ -253,6 +253,13 @@ impl Fabric {
         })
     }
 
+    /// Returns the request behind the head.
+    #[inline]
+    pub(crate) fn second(&self, port: PortId) -> Option<RequestId> {
+        let p = self.port(port);
+        (p.len > 1).then(|| self.entries[p.behind_head(1)].request)
+    }
+
     /// Returns the request at the head if it is ready at `now`.
     #[inline]
     pub fn ready(&self, port: PortId, now: Ticks) -> Option<RequestId> {

@@ -33,12 +33,13 @@ impl Region {
     }
 }
 
-/// Pops as [`Fabric::pop`], and prefetches the next request into the host's caches.
+/// Pops as [`Fabric::pop`], and prefetches the request behind the new head into the host's caches: the
+/// new head may be read at once.
 #[inline]
 pub fn pop(fabric: &mut Fabric, requests: &RequestTable, port: PortId, now: Ticks) -> RequestId {
     let taken = fabric.pop(port, now);
-    if let Some((_, next)) = fabric.head(port) {
-        requests.will_be_read(next);
+    if let Some(second) = fabric.second(port) {
+        requests.will_be_read(second);
     }
     taken
 }

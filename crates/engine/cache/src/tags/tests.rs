@@ -368,3 +368,62 @@ proptest! {
         }
     }
 }
+
+/// An action on a present line under a bound on dirty lines.
+#[derive(Clone, Copy, Debug)]
+enum Change {
+    Use,
+    /// A store, recorded for the bound.
+    Write,
+    /// A store without room to clean another line, which is not recorded.
+    WriteWithoutRoom,
+    InvalidateAll,
+}
+
+/// The choice of the line to clean by a search of the whole set.
+fn searched(tags: &Tags, written: &[u64], slot: LineSlot, most: usize) -> Option<u64> {
+    let is_dirty = |at: &LineSlot| tags.lines[at.index()].dirty != 0;
+    let dirty: Vec<_> = tags.oldest_first(tags.set_at(slot)).filter(is_dirty).collect();
+    let first = dirty.iter().min_by_key(|at| written[at.index()])?;
+    (dirty.len() > most).then(|| tags.lines[first.index()].number())
+}
+
+proptest! {
+    #[test]
+    fn the_dirty_line_written_first_is_cleaned_beyond_the_bound(
+        most in 1u32..4,
+        steps in prop::collection::vec(
+            (0u64..16, 0u32..4, prop_oneof![
+                2 => Just(Change::Use),
+                6 => Just(Change::Write),
+                2 => Just(Change::WriteWithoutRoom),
+                1 => Just(Change::InvalidateAll),
+            ]),
+            0..300,
+        ),
+    ) {
+        let mut tags = tags(&cache(2, 4));
+        tags.bound_dirty(most);
+        let (mut written, mut writes) = (vec![0; tags.capacity()], 0);
+        for (line, sector, change) in steps {
+            if tags.find(line).is_none() {
+                insert(&mut tags, line);
+            }
+            let place = slot(&tags, line);
+            match change {
+                Change::Use => tags.touch(place),
+                Change::WriteWithoutRoom => tags.write(place, sector, ALL_BYTES, true),
+                Change::InvalidateAll => {
+                    tags.invalidate(|_, _| {});
+                }
+                Change::Write => {
+                    tags.write(place, sector, ALL_BYTES, true);
+                    (writes, written[place.index()]) = (writes + 1, writes + 1);
+                    let expected = searched(&tags, &written, place, most as usize);
+                    let cleaned = tags.clean_beyond_bound(place);
+                    prop_assert_eq!(cleaned.map(|(line, _)| line), expected);
+                }
+            }
+        }
+    }
+}

@@ -339,7 +339,7 @@ impl Channel {
     /// Completes a request whose last column command has issued.
     fn finish(&mut self, bank: BankId, active: Active, now: DramCycle) {
         let queued = self.queues.leave(active.queue.into(), active.slot);
-        let DramRequest { id, line, write, .. } = queued.request;
+        let DramRequest { id, line, port, write, .. } = queued.request;
         let latency = self.spec.latencies[usize::from(write)];
         let data_end = now + latency + self.spec.burst;
         let kind = usize::from(active.kind);
@@ -349,6 +349,7 @@ impl Channel {
             id,
             bank,
             line,
+            port,
             write,
             arrived: queued.arrived,
             first_command: active.first_command,

@@ -378,7 +378,7 @@ fn a_request_carries_its_source() {
         ..Row::of_slice(0, RequestKind::Read, Location::ZERO)
     };
     let id = bench.send(0, row);
-    let Item::Request(request) = bench.controller.item(id, &bench.bench.context()) else {
+    let Item::Request(request) = bench.controller.item(0, id, &bench.bench.context()) else {
         panic!("a request is no update")
     };
     assert_eq!((request.sm, request.warp, request.cta), (3, 100, 7));

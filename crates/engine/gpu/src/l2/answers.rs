@@ -1,6 +1,7 @@
 //! The replies of fills: merged requests that have not been answered yet.
 
 use std::collections::VecDeque;
+use warpmem_cache::{Cache, WriteAllocate};
 use warpmem_sim::{CacheLevel, RequestId, RequestTable, Ticks};
 
 /// The unanswered requests of fills, in order of the fills. Requests of one fill are linked through
@@ -8,12 +9,18 @@ use warpmem_sim::{CacheLevel, RequestId, RequestTable, Ticks};
 pub(super) struct Answers {
     /// Earliest reply time and first unanswered request of each fill.
     fills: VecDeque<(Ticks, RequestId)>,
+    /// Stores may make the slice read for itself.
+    has_own_fetches: bool,
 }
 
 impl Answers {
-    /// Reserves room for the fills of `entries` MSHR entries.
-    pub fn new(entries: u32) -> Answers {
-        Answers { fills: VecDeque::with_capacity(entries as usize) }
+    /// Reserves room for the fills of the MSHR entries of `cache`.
+    pub fn new(cache: &Cache) -> Answers {
+        let fetches = [WriteAllocate::FetchOnWrite, WriteAllocate::SendAndFetch];
+        Answers {
+            fills: VecDeque::with_capacity(cache.mshr_entries as usize),
+            has_own_fetches: fetches.contains(&cache.write_allocate),
+        }
     }
 
     /// Adds a fill that answers `first` and the requests linked to it from `due` on.
@@ -41,7 +48,15 @@ impl Answers {
     }
 
     /// Drops the slice's own reads at the head, which get no reply.
+    #[inline]
     pub fn skip_own_fetches(&mut self, requests: &mut RequestTable) {
+        if self.has_own_fetches {
+            self.skip(requests);
+        }
+        debug_assert!(self.fills.front().is_none_or(|&(_, first)| !requests.get(first).own));
+    }
+
+    fn skip(&mut self, requests: &mut RequestTable) {
         while let Some(&(_, first)) = self.fills.front()
             && requests.get(first).own
         {

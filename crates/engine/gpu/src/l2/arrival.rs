@@ -1,12 +1,13 @@
 //! The path from the request network into the queue of a slice.
 
 use super::delay::DelayLine;
-use super::queue::{L2Queue, QueueAccount};
+use super::queue::{L2Queue, QueueAccount, SliceQueue};
 use super::warp_types;
 use crate::context::Context;
 use crate::ports::SlicePorts;
 use crate::results::{QueueLength, QueueResult};
 use crate::side::CriticalFields;
+use warpmem_cache::CacheController;
 use warpmem_machine::Machine;
 use warpmem_params::Counter;
 use warpmem_sim::{CoreClock, L2Cycle, PortId, Request, RequestId, Ticks};
@@ -33,7 +34,7 @@ pub(super) struct Arrivals {
     /// The queue, in its current state, refuses the request whose delay is over.
     refused: bool,
     delay_ticks: u64,
-    queue: Box<dyn L2Queue>,
+    queue: SliceQueue,
     account: QueueAccount,
 }
 
@@ -78,22 +79,44 @@ impl Arrivals {
             blocked: false,
             refused: false,
             delay_ticks,
-            queue,
+            queue: SliceQueue::new(queue),
             account: QueueAccount::default(),
         }
     }
 
     /// Accepts requests, loads of page walks first, and moves those whose delay is over into the queue,
     /// unless they enter last.
-    pub fn arrive(&mut self, cycle: L2Cycle, now: Ticks, ctx: &mut Context) {
+    #[inline]
+    pub fn arrive(
+        &mut self,
+        cache: &CacheController,
+        cycle: L2Cycle,
+        now: Ticks,
+        ctx: &mut Context,
+    ) {
+        if self.next_arrival(ctx) <= now {
+            self.accept(now, ctx);
+        }
+        if !self.queue_last && self.delayed.due() <= now {
+            self.enqueue(cache, cycle, now, ctx);
+        }
+    }
+
+    /// Returns when the next request of a port can be accepted, given room.
+    #[inline]
+    fn next_arrival(&self, ctx: &Context) -> Ticks {
+        let next = ctx.fabric.head_ready(self.port);
+        self.walks.map_or(next, |walks| next.min(ctx.fabric.head_ready(walks)))
+    }
+
+    /// Accepts loads of page walks, then requests from the network.
+    #[inline(never)]
+    fn accept(&mut self, now: Ticks, ctx: &mut Context) {
         let left = if self.walks.is_some() { self.take_walks(now, ctx) } else { self.per_cycle };
         for _ in 0..left {
             if !self.take_request(self.port, now, ctx) {
                 break;
             }
-        }
-        if !self.queue_last {
-            self.enqueue(cycle, now, ctx);
         }
     }
 
@@ -111,27 +134,36 @@ impl Arrivals {
     /// Ends a cycle, in which the tags have been served: moves requests whose delay is over into
     /// the queue if they enter last. Returns whether one entered.
     #[inline]
-    pub fn end_cycle(&mut self, cycle: L2Cycle, now: Ticks, ctx: &mut Context) -> bool {
+    pub fn end_cycle(
+        &mut self,
+        cache: &CacheController,
+        cycle: L2Cycle,
+        now: Ticks,
+        ctx: &mut Context,
+    ) -> bool {
         let before = self.queued;
         if self.queue_last && self.delayed.due() <= now {
-            self.enqueue(cycle + 1, now, ctx);
+            self.enqueue(cache, cycle + 1, now, ctx);
         }
         self.queued > before
     }
 
     /// Moves requests whose delay is over into the queue, where they count from `cycle` on.
-    fn enqueue(&mut self, cycle: L2Cycle, now: Ticks, ctx: &mut Context) {
+    fn enqueue(&mut self, cache: &CacheController, cycle: L2Cycle, now: Ticks, ctx: &mut Context) {
         while let Some(id) = self.delayed.ready(now) {
             let request = ctx.requests.get_mut(id);
             self.note_arrival(request, &ctx.side.fields);
             if !self.queue.accepts(request) {
                 self.queue.refused();
                 self.refused = true;
-                self.blocked = self.queue.is_blocked();
+                self.blocked = self.queue.policy().is_blocked();
                 self.account.refused(cycle);
                 break;
             }
             self.refused = false;
+            if self.queued < 2 {
+                cache.will_be_looked_up(request.address);
+            }
             self.queue.push(id, request);
             self.account.entered(cycle, self.queued);
             self.queued += 1;
@@ -191,6 +223,11 @@ impl Arrivals {
         self.queue.next()
     }
 
+    /// Returns the request that will reach the tags after `place` others, if it is known.
+    pub fn peek(&self, place: usize) -> Option<RequestId> {
+        self.queue.peek(place)
+    }
+
     /// Removes the request from [`Arrivals::next`], which has been served `waited` ticks after its
     /// arrival.
     pub fn pop(&mut self, cycle: L2Cycle, critical_field: u8, waited: u64) {
@@ -199,17 +236,14 @@ impl Arrivals {
         self.held -= 1;
         self.queued -= 1;
         self.refused = false;
-        self.blocked = self.blocked && self.queue.is_blocked();
+        self.blocked = self.blocked && self.queue.policy().is_blocked();
     }
 
     /// Returns when the next request can be accepted from the network or enter the queue.
     pub fn next_time(&self, now: Ticks, ctx: &Context) -> Ticks {
         let mut next = Ticks::NEVER;
         if self.has_room() {
-            next = ctx.fabric.head_ready(self.port);
-            if let Some(walks) = self.walks {
-                next = next.min(ctx.fabric.head_ready(walks));
-            }
+            next = self.next_arrival(ctx);
         }
         // A refused request waits until another is served.
         let accepts = |id| !self.refused && self.queue.accepts(ctx.requests.get(id));
@@ -226,21 +260,21 @@ impl Arrivals {
 
     /// Returns the counts of the queue up to L2 cycle `cycle`. `period`: ticks per L2 cycle.
     pub fn so_far(&self, cycle: L2Cycle, period: u64) -> QueueResult {
-        self.account.so_far(cycle, self.queued, self.queue.rotations(), period)
+        self.account.so_far(cycle, self.queued, self.queue.policy().rotations(), period)
     }
 
     /// Returns the counters of the queue policy.
     pub fn counters(&self) -> Vec<Counter> {
-        self.queue.counters()
+        self.queue.policy().counters()
     }
 
     pub fn is_empty(&self) -> bool {
-        self.delayed.is_empty() && self.queue.is_empty()
+        self.delayed.is_empty() && self.queue.policy().is_empty()
     }
 
     /// Returns the requests in the delay line, and in the queue.
     pub fn lengths(&self) -> (usize, usize) {
-        (self.delayed.len(), self.queue.len())
+        (self.delayed.len(), self.queue.policy().len())
     }
 }
 

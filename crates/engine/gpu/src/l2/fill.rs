@@ -6,13 +6,11 @@ use warpmem_cache::{Fill, ReservationFail};
 use warpmem_sim::{CacheLevel, Insertion, L2Cycle, Request, RequestId, RequestKind, Ticks};
 
 impl Slice {
-    /// Takes at most one fill from DRAM, whether or not the previous one is answered (GPGPU-Sim,
+    /// Takes the fill at the head of the port from DRAM, which must be free, whether or not the previous one is answered (GPGPU-Sim,
     /// `memory_sub_partition::cache_cycle`). Without a cache nothing but the port holds a fill, so
     /// it waits there until the previous one is answered.
+    #[inline(never)]
     pub(super) fn fill(&mut self, cycle: L2Cycle, now: Ticks, ctx: &mut Context) {
-        if self.fill.free > cycle {
-            return;
-        }
         let Some(id) = ctx.fabric.ready(self.fill.port, now) else { return };
         if ctx.requests.get(id).kind == RequestKind::Prefetch {
             self.fill_prefetch(id, now, ctx);
@@ -40,6 +38,9 @@ impl Slice {
         })?;
         self.take_line(fill.allocated, address, now, ctx);
         ctx.pop(self.fill.port, now);
+        if let Some((_, next)) = ctx.fabric.head(self.fill.port) {
+            self.cache.will_be_filled(ctx.requests.get(next).address);
+        }
         self.to_dram.forget_merges(fill.entry, now);
         self.result.mshr_merge_length.record(u64::from(fill.count));
         self.replies.fill(fill.first, now);

@@ -212,6 +212,12 @@ impl Slice {
         self.peer.as_ref().is_some_and(|peer| peer.retry_own)
     }
 
+    /// Returns whether a request of the peer has arrived.
+    pub(super) fn has_peer_request(&self, now: Ticks, ctx: &Context) -> bool {
+        let port = self.peer.as_ref().map(|peer| peer.ports.requests_in);
+        port.is_some_and(|port| ctx.fabric.head_ready(port) <= now)
+    }
+
     /// Serves the next request of the peer. Returns whether it was served.
     fn serve_peer(&mut self, cycle: L2Cycle, now: Ticks, ctx: &mut Context) -> bool {
         let Some(peer) = &self.peer else { return false };

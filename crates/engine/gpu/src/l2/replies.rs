@@ -89,7 +89,7 @@ impl Replies {
             order: config.reply_order,
             period: clock.period(),
             free: Ticks(0),
-            answers: Answers::new(config.cache.mshr_entries),
+            answers: Answers::new(&config.cache),
             hits: DelayLine::new(),
         }
     }
@@ -144,6 +144,12 @@ impl Replies {
     /// Returns whether the port has room; if not, the slice is woken when it does.
     pub fn has_port_room(&self, ctx: &mut Context) -> bool {
         ctx.fabric.room_or_wake(self.port)
+    }
+
+    /// Returns whether the port has room.
+    #[inline]
+    pub fn port_has_room(&self, ctx: &Context) -> bool {
+        ctx.fabric.room(self.port) > 0
     }
 
     /// Returns whether the port to the peer has room; if not, the slice is woken when it does.

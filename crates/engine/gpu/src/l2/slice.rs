@@ -35,6 +35,8 @@ pub struct Slice {
     pub(super) replies: Replies,
     pub(super) to_dram: ToDram,
     arrivals: Arrivals,
+    /// The slice has a cache, and its misses go directly to the port to the channel.
+    is_plain: bool,
     /// Present where slices keep copies of remote lines (`l2.copies`).
     pub(super) peer: Option<Box<PeerPort>>,
     pub(super) cache: CacheController,
@@ -61,12 +63,14 @@ impl Slice {
         needs: &Needs,
     ) -> Slice {
         let config = &machine.l2;
+        let to_dram = ToDram::new(machine, id, ports.misses, clock, needs);
         Slice {
             spec: Spec::new(machine, id, clock, core),
             fill: FillPort::new(ports.fills),
             tags: TagStage::new(),
             replies: Replies::new(machine, &ports, clock),
-            to_dram: ToDram::new(machine, id, ports.misses, clock, needs),
+            is_plain: config.enabled && !to_dram.follows_merges(),
+            to_dram,
             arrivals: Arrivals::new(machine, &ports, core, queue),
             peer: None,
             cache: CacheController::new(CacheLevel::L2, &config.cache, cache_rules(&config.cache))
@@ -127,23 +131,31 @@ impl Slice {
     /// Requests of the peer slice are served at the tags too, and its replies are fills.
     pub fn step(&mut self, cycle: L2Cycle, ctx: &mut Context) {
         let now = self.spec.clock.at(cycle);
-        self.arrivals.arrive(cycle, now, ctx);
-        self.fill(cycle, now, ctx);
-        if self.peer.is_some() {
+        self.arrivals.arrive(&self.cache, cycle, now, ctx);
+        if self.fill.free <= cycle && ctx.fabric.head_ready(self.fill.port) <= now {
+            self.fill(cycle, now, ctx);
+        }
+        if let Some(peer) = &self.peer
+            && ctx.fabric.head_ready(peer.ports.replies_in) <= now
+        {
             self.take_peer_reply(cycle, now, ctx);
         }
         self.replies.send(now, ctx);
-        self.to_dram.send_results(now, ctx);
+        if !self.is_plain {
+            self.to_dram.send_results(now, ctx);
+        }
         if self.tags.free() <= cycle {
             if self.peer.is_some() {
-                self.serve_alternately(cycle, now, ctx);
-            } else {
+                if self.arrivals.has_queued() || self.has_peer_request(now, ctx) {
+                    self.serve_alternately(cycle, now, ctx);
+                }
+            } else if self.arrivals.has_queued() {
                 self.serve(cycle, now, ctx);
             }
             self.replies.send_served(now, ctx);
         }
-        let entered = self.arrivals.end_cycle(cycle, now, ctx);
-        let sent = self.to_dram.send_one(&self.cache, cycle, now, ctx);
+        let entered = self.arrivals.end_cycle(&self.cache, cycle, now, ctx);
+        let sent = !self.is_plain && self.to_dram.send_one(&self.cache, cycle, now, ctx);
         self.mshr_states.follow(self.cache.mshr(), cycle, &mut ctx.side.mshr_changes);
         // A request that has just entered the queue may overtake the one that waits.
         if entered && self.tags.is_waiting() {
@@ -191,6 +203,7 @@ impl Slice {
             Ok(()) => {
                 self.tags.finish(cycle);
                 self.arrivals.pop(cycle, field, waited);
+                self.prefetch_next(ctx);
                 self.end_wait(cycle);
             }
             Err(reason) => {
@@ -199,6 +212,23 @@ impl Slice {
             }
         }
         true
+    }
+
+    /// Prefetches what the next accesses read into the host's caches: the line of the request now
+    /// first in the queue, the place of the second in the tags, the row of the third.
+    #[inline]
+    fn prefetch_next(&self, ctx: &Context) {
+        let [first, second, third] = [0, 1, 2].map(|place| self.arrivals.peek(place));
+        if let Some(first) = first {
+            let (request, set_key) = (ctx.requests.get(first), &self.spec.set_key);
+            self.cache.will_be_used(request.address, |_| set_key.of(request.place));
+        }
+        if let Some(second) = second {
+            self.cache.will_be_looked_up(ctx.requests.get(second).address);
+        }
+        if let Some(third) = third {
+            ctx.requests.will_be_read(third);
+        }
     }
 
     /// Returns whether replies have room. Without it no request is served at the tags of a cache, not
@@ -233,6 +263,9 @@ impl Slice {
     /// the tags found.
     fn schedule(&mut self, cycle: L2Cycle, now: Ticks, sent: bool, ctx: &mut Context) {
         let clock = self.spec.clock;
+        if self.serves_next(cycle, ctx) {
+            return ctx.fabric.wake_at(self.spec.unit.index, cycle + 1);
+        }
         let soon = clock.at(cycle + 1);
         let mut next = self.next_input(now, sent, ctx);
         // Once something is due in the next cycle, the remaining checks are skipped.
@@ -253,6 +286,17 @@ impl Slice {
         }
         let next = if next <= soon { cycle + 1 } else { clock.cycle_from(next) };
         ctx.fabric.wake_at(self.spec.unit.index, next);
+    }
+
+    /// Returns whether the tags may serve the next request in the cycle after `cycle`. Changes
+    /// nothing, unlike [`Slice::may_serve`], which is true then too.
+    #[inline]
+    fn serves_next(&self, cycle: L2Cycle, ctx: &Context) -> bool {
+        self.arrivals.has_queued()
+            && !self.tags.is_waiting()
+            && self.tags.free() <= cycle + 1
+            && self.replies.has_hit_room()
+            && self.replies.port_has_room(ctx)
     }
 
     /// Returns whether the next request lacks nothing but free tags, as far as is known.

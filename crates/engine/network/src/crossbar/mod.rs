@@ -115,8 +115,9 @@ impl Ends for PortEnds {
 
     #[inline]
     fn wanted(&self, input: EntranceId, now: Ticks, ctx: &Context) -> Option<ExitId> {
-        let request = ctx.ready(self.inputs[input], now)?;
-        Some(self.direction.exit(ctx.request(request)))
+        let request = ctx.request(ctx.ready(self.inputs[input], now)?);
+        self.tally.will_enter(input, request.place);
+        Some(self.direction.exit(request))
     }
 
     fn seen(&self, input: EntranceId, ctx: &Context) -> PacketView {
@@ -136,9 +137,10 @@ impl Ends for PortEnds {
         ctx: &mut Context,
     ) -> u64 {
         let (port, now) = (self.inputs[source], self.clock.at(cycle));
-        let wait = self.clock.cycles_in(now.since(ctx.head_ready(port)));
+        let ready = ctx.head_ready(port);
         let request = ctx.pop(port, now);
         let row = ctx.request(request);
+        let wait = self.clock.cycles_in(now.since(ready));
         if self.direction == Direction::Request {
             self.tally.enter(source, row.place);
             self.tally.leave(row.place);

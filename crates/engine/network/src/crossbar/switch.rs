@@ -167,8 +167,10 @@ impl Switch {
         ends: &E,
         ctx: &Context,
     ) -> NetworkCycle {
-        let wanted = ends.wanted(index, self.clock.at(cycle), ctx);
-        let Some(target) = wanted.filter(|_| self.inputs[index].free <= cycle) else {
+        if self.inputs[index].free > cycle {
+            return self.look_again(index, ends, ctx);
+        }
+        let Some(target) = ends.wanted(index, self.clock.at(cycle), ctx) else {
             return self.look_again(index, ends, ctx);
         };
         self.register(index, target);
@@ -203,11 +205,16 @@ impl Switch {
         ends: &mut E,
         ctx: &mut Context,
     ) -> NetworkCycle {
-        let (mut first, mut next) = (0, NetworkCycle::NEVER);
-        // Serving an output may add requested outputs with higher numbers.
-        while let Some(output) = bits::next_from(&self.wanted, first) {
-            first = output + 1;
-            next = next.min(self.serve(ExitId::new(output), cycle, rule, ends, ctx));
+        let mut next = NetworkCycle::NEVER;
+        for word in 0..self.wanted.len() {
+            let mut left = self.wanted[word];
+            while left != 0 {
+                let bit = left.trailing_zeros() as usize;
+                let output = ExitId::new(word * bits::WORD + bit);
+                next = next.min(self.serve(output, cycle, rule, ends, ctx));
+                // Serving an output may add requested outputs with higher numbers.
+                left = self.wanted[word] & (u64::MAX << 1 << bit);
+            }
         }
         next
     }
@@ -292,12 +299,8 @@ impl Switch {
         let Some(target) = ends.wanted(index, self.clock.at(cycle), ctx) else {
             return self.look_again(index, ends, ctx);
         };
-        if target <= output {
-            bits::insert(&mut self.unknown, index.index());
-            return cycle + 1;
-        }
         self.register(index, target);
-        NetworkCycle::NEVER
+        if target <= output { cycle + 1 } else { NetworkCycle::NEVER }
     }
 }
 

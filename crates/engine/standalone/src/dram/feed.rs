@@ -118,6 +118,7 @@ const NOTHING: DramRequest = DramRequest {
     write: false,
     bursts: 1,
     line: 0,
+    port: 0,
     sm: DramRequest::NO_SOURCE,
     warp: u32::MAX,
     cta: u32::MAX,

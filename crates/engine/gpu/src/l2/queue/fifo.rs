@@ -20,9 +20,19 @@ pub(super) const ENTRY: QueueEntry = QueueEntry {
     },
 };
 
-struct Fifo {
+/// A queue that serves requests in order of arrival.
+#[derive(Clone)]
+pub struct Fifo {
     capacity: usize,
     waiting: VecDeque<RequestId>,
+}
+
+impl Fifo {
+    /// Returns the request that will leave after `place` others.
+    #[inline]
+    pub fn peek(&self, place: usize) -> Option<RequestId> {
+        self.waiting.get(place).copied()
+    }
 }
 
 impl L2Queue for Fifo {
@@ -30,24 +40,32 @@ impl L2Queue for Fifo {
         self.capacity as u32
     }
 
+    #[inline]
     fn accepts(&self, _: &Request) -> bool {
         self.waiting.len() < self.capacity
     }
 
+    #[inline]
     fn push(&mut self, id: RequestId, _: &Request) {
         self.waiting.push_back(id);
     }
 
+    #[inline]
     fn next(&self) -> Option<RequestId> {
         self.waiting.front().copied()
     }
 
+    #[inline]
     fn pop(&mut self) {
         self.waiting.pop_front();
     }
 
     fn len(&self) -> usize {
         self.waiting.len()
+    }
+
+    fn as_fifo(&self) -> Option<Fifo> {
+        Some(self.clone())
     }
 }
 

@@ -5,10 +5,13 @@ mod calrs;
 mod calrs_ideal;
 mod fifo;
 mod none;
+mod slice_queue;
 
 pub(super) use account::QueueAccount;
+pub(super) use slice_queue::SliceQueue;
 
 use crate::results::CRITICAL_CLASSES;
+use fifo::Fifo;
 use warpmem_machine::{L2, Machine};
 use warpmem_params::{Chosen, Counter, Entry, Registry};
 use warpmem_sim::{Request, RequestId};
@@ -60,6 +63,12 @@ pub trait L2Queue: Send {
     /// the slice.
     fn entries_at_nodes(&self) -> u32 {
         0
+    }
+
+    /// Returns the same queue, if the policy is first in, first out: slices call it directly.
+    #[doc(hidden)]
+    fn as_fifo(&self) -> Option<Fifo> {
+        None
     }
 
     /// Returns the number of priority rotations.
