@@ -51,22 +51,30 @@ const fn ranks() -> [u8; CLASSES] {
     ranks
 }
 
-/// An instruction between issue and its unit.
+/// An instruction in a dispatch register.
 #[derive(Clone, Copy)]
-struct Buffered {
+struct Waiting {
     /// Sequence number; smaller is older.
     age: u64,
     /// Reads of its most used register bank.
     reads: u8,
-    /// In a collector: step in which its operands have been read.
-    ready: u64,
     instruction: Instruction,
 }
 
-impl Buffered {
+impl Waiting {
     /// Placeholder of an empty register.
-    const BLANK: Buffered =
-        Buffered { age: 0, reads: 0, ready: 0, instruction: Instruction::Memory(EntryId(0)) };
+    const BLANK: Waiting =
+        Waiting { age: 0, reads: 0, instruction: Instruction::Memory(EntryId(0)) };
+}
+
+/// An instruction in a collector.
+#[derive(Clone, Copy)]
+struct Collected {
+    class: Class,
+    /// Step in which its operands have been read, and the cycle of that step.
+    ready: u64,
+    ready_cycle: CoreCycle,
+    instruction: Instruction,
 }
 
 #[derive(Clone, Copy)]
@@ -83,6 +91,12 @@ pub(super) struct Compute {
     pub unit: Unit,
 }
 
+impl Compute {
+    /// Placeholder of an empty register.
+    const BLANK: Compute =
+        Compute { slot: WarpSlot(0), index: 0, unit: Unit { latency: 0, interval: 0 } };
+}
+
 /// A compute instruction taken by its unit, and the cycle.
 #[derive(Clone, Copy)]
 pub(super) struct Taken {
@@ -90,14 +104,24 @@ pub(super) struct Taken {
     pub at: CoreCycle,
 }
 
+/// A step: one read of every register bank.
+#[derive(Clone, Copy)]
+struct Step {
+    /// Number in the run.
+    number: u64,
+    cycle: CoreCycle,
+    /// Number in its cycle.
+    in_cycle: u32,
+}
+
 /// Instructions between issue and the units of an SM. Uncontended instructions bypass this
-/// structure: the cycle in which their unit takes them is known at issue.
+/// structure: the cycle in which their unit or its register takes them is known at issue.
 pub(super) struct Collectors {
     /// Register banks of a scheduler.
     banks: u32,
     /// Steps per cycle. In each, every register bank is read once, and instructions with all
     /// operands advance.
-    steps: u64,
+    steps: u32,
     groups: Vec<CollectorGroup>,
     /// Occupied groups, and groups with an occupied dispatch register by class.
     occupied: u64,
@@ -111,6 +135,10 @@ pub(super) struct Collectors {
     next_activity: CoreCycle,
     /// Schedulers whose load/store register holds an instruction.
     offers: u64,
+    /// Uncontended memory instructions that enter collectors in step `entry`, before those of
+    /// dispatch registers.
+    entering: u32,
+    entry: u64,
     /// Number of instructions that entered a dispatch register.
     issued: u64,
     /// Instructions taken by units and not collected by the issue stage.
@@ -119,22 +147,23 @@ pub(super) struct Collectors {
 
 /// Registers and collectors of one scheduler; registers are indexed by class.
 struct CollectorGroup {
-    waiting: [Buffered; CLASSES],
-    registers: [Buffered; CLASSES],
+    waiting: [Waiting; CLASSES],
+    registers: [Compute; CLASSES],
     /// Classes with an occupied dispatch register, and with an occupied unit register.
     waiting_classes: u64,
     register_classes: u64,
-    collectors: Vec<Option<(Class, Buffered)>>,
+    collectors: Vec<Option<Collected>>,
     /// Number of free collectors.
     free: usize,
     /// By class: cycle in which the unit took its last instruction, which frees its register, and
     /// first cycle in which it accepts the next.
     taken: [CoreCycle; CLASSES],
     unit_free: [CoreCycle; CLASSES],
-    /// Step in which the last uncontended instruction leaves its collector.
+    /// Steps in which the last uncontended compute instruction leaves its collector, and the last
+    /// uncontended memory instruction leaves the first collector.
     uncontended_until: u64,
-    /// An instruction advanced in this step; earliest cycle with autonomous activity.
-    has_advanced: bool,
+    memory_until: u64,
+    /// Earliest cycle with autonomous activity.
     next_activity: CoreCycle,
     /// Number of instructions buffered.
     len: usize,
@@ -146,7 +175,7 @@ impl Collectors {
         let banks = config.register_banks;
         Collectors {
             banks,
-            steps: if banks == 0 { 1 } else { config.bank_reads.into() },
+            steps: if banks == 0 { 1 } else { config.bank_reads },
             groups: (0..schedulers).map(|_| CollectorGroup::new(collectors)).collect(),
             occupied: 0,
             waiting: [0; CLASSES],
@@ -154,6 +183,8 @@ impl Collectors {
             now: CoreCycle::ZERO,
             next_activity: CoreCycle::ZERO,
             offers: 0,
+            entering: 0,
+            entry: 0,
             issued: 0,
             taken: Vec::new(),
         }
@@ -178,13 +209,12 @@ impl Collectors {
         compute: Compute,
     ) -> Option<CoreCycle> {
         let reads = self.reads(operands);
+        let collect = self.first_step(cycle + 1);
+        let (ready, dispatch) = self.read_operands(collect, reads);
         let group = &mut self.groups[scheduler.index()];
-        let collect = (cycle + 1).number() * self.steps;
-        let ready = collect + 1 + u64::from(reads);
-        let dispatch = CoreCycle::new(ready / self.steps);
         let uncontended = self.waiting[class.index()] == 0
-            && u64::from(reads) <= self.steps
-            && group.is_uncontended(class, collect, dispatch);
+            && u32::from(reads) <= self.steps
+            && group.is_uncontended(class, collect.number, dispatch);
         if uncontended {
             group.uncontended_until = ready;
             let taken = group.unit_free[class.index()].max(dispatch + 1);
@@ -195,10 +225,49 @@ impl Collectors {
         None
     }
 
-    /// Issues a memory instruction.
-    pub fn issue_memory(&mut self, scheduler: SchedulerId, operands: Operands, entry: EntryId) {
+    /// Issues a memory instruction in `cycle`. If it is uncontended it gets the first collector,
+    /// and the cycle in which it enters the load/store register is known.
+    pub fn issue_memory(
+        &mut self,
+        scheduler: SchedulerId,
+        cycle: CoreCycle,
+        operands: Operands,
+        entry: EntryId,
+        memory: &mut MemoryPipeline,
+    ) {
         let reads = self.reads(operands);
-        self.wait(scheduler, MEMORY, reads, Instruction::Memory(entry));
+        let collect = self.first_step(cycle + 1);
+        let bit = 1 << scheduler.index();
+        let group = &self.groups[scheduler.index()];
+        let uncontended = self.waiting[MEMORY.index()] == 0
+            && u32::from(reads) <= self.steps
+            && group.len == 0
+            && group.will_have_free(collect.number)
+            && memory.offers() & bit == 0;
+        if !uncontended {
+            return self.wait(scheduler, MEMORY, reads, Instruction::Memory(entry));
+        }
+        let (ready, dispatch) = self.read_operands(collect, reads);
+        self.groups[scheduler.index()].memory_until = ready;
+        self.entering = if self.entry == collect.number { self.entering + 1 } else { 1 };
+        self.entry = collect.number;
+        self.offers |= bit;
+        memory.offer(scheduler, entry, dispatch);
+    }
+
+    /// Returns the first step of a cycle.
+    #[inline]
+    fn first_step(&self, cycle: CoreCycle) -> Step {
+        Step { number: cycle.number() * u64::from(self.steps), cycle, in_cycle: 0 }
+    }
+
+    /// Returns the step in which an instruction that enters a collector in step `collect` has its
+    /// operands, and the cycle of that step.
+    #[inline]
+    fn read_operands(&self, collect: Step, reads: u8) -> (u64, CoreCycle) {
+        let steps = 1 + u32::from(reads);
+        let cycles = (collect.in_cycle + steps) / self.steps;
+        (collect.number + u64::from(steps), collect.cycle + u64::from(cycles))
     }
 
     /// Returns the reads of an instruction's most used register bank.
@@ -216,7 +285,7 @@ impl Collectors {
         let group = &mut self.groups[scheduler.index()];
         let bit = 1 << class.index();
         debug_assert!(group.waiting_classes & bit == 0, "the dispatch register is taken");
-        group.waiting[class.index()] = Buffered { age: self.issued, reads, ready: 0, instruction };
+        group.waiting[class.index()] = Waiting { age: self.issued, reads, instruction };
         group.waiting_classes |= bit;
         group.len += 1;
         group.next_activity = CoreCycle::ZERO;
@@ -231,16 +300,21 @@ impl Collectors {
     /// earlier have left its registers.
     #[inline]
     pub fn advance(&mut self, cycle: CoreCycle, memory: &mut MemoryPipeline) {
-        if self.occupied != 0 && (self.next_activity <= cycle || self.offers != memory.offers()) {
+        if self.next_activity <= cycle || self.has_left_register(memory) {
             self.advance_through(cycle, memory);
         }
         self.now = self.now.max(cycle);
     }
 
+    /// Whether the load/store unit has taken an instruction for whose register another may wait.
+    #[inline]
+    fn has_left_register(&self, memory: &MemoryPipeline) -> bool {
+        (self.offers ^ memory.offers()) & self.occupied != 0
+    }
+
     fn advance_through(&mut self, cycle: CoreCycle, memory: &mut MemoryPipeline) {
-        while self.occupied != 0 && self.now < cycle {
-            let soon = self.now + 1;
-            let next = if soon == cycle { soon } else { self.next(soon, memory) };
+        while self.now < cycle {
+            let next = self.next(self.now + 1, memory);
             if next > cycle {
                 return;
             }
@@ -262,19 +336,26 @@ impl Collectors {
         for at in bits::ones(live) {
             self.groups[at].take(cycle, &mut self.taken);
         }
-        for step in 0..self.steps {
-            let now = cycle.number() * self.steps + step;
+        let mut step = self.first_step(cycle);
+        while step.in_cycle < self.steps {
             for at in bits::ones(live) {
-                self.groups[at].dispatch(SchedulerId::new(at), (now, cycle), memory);
+                self.groups[at].dispatch(SchedulerId::new(at), step, memory);
             }
-            self.collect(now);
+            self.collect(step);
+            (step.number, step.in_cycle) = (step.number + 1, step.in_cycle + 1);
         }
         self.offers = memory.offers();
+        self.settle(cycle + 1, live);
+    }
+
+    /// Updates, at the end of a step, the earliest cycle with autonomous activity, and frees the
+    /// empty groups.
+    fn settle(&mut self, soon: CoreCycle, live: u64) {
         self.next_activity = CoreCycle::NEVER;
         for at in bits::ones(self.occupied) {
             let group = &mut self.groups[at];
             if live >> at & 1 == 1 {
-                group.settle(cycle + 1, self.steps, self.offers >> at & 1 == 1);
+                group.next_activity = group.next(soon, self.offers >> at & 1 == 1);
             }
             self.next_activity = self.next_activity.min(group.next_activity);
             self.occupied &= !(u64::from(group.len == 0) << at);
@@ -284,52 +365,67 @@ impl Collectors {
     /// Returns the groups with possible activity in `cycle`; the load/store unit took instructions
     /// of the schedulers in `changed`.
     fn live(&self, cycle: CoreCycle, changed: u64) -> u64 {
-        let moves = |&at: &usize| changed >> at & 1 == 1 || self.groups[at].next_activity <= cycle;
-        bits::ones(self.occupied).filter(moves).fold(0, |live, at| live | 1 << at)
+        let mut live = self.occupied & changed;
+        for at in bits::ones(self.occupied & !changed) {
+            live |= u64::from(self.groups[at].next_activity <= cycle) << at;
+        }
+        live
     }
 
     /// Moves instructions from dispatch registers to collectors, by class and oldest first. An
     /// instruction whose scheduler has no free collector blocks younger ones of its class
     /// (GPGPU-Sim, `allocate_cu`).
-    fn collect(&mut self, step: u64) {
+    fn collect(&mut self, step: Step) {
         let mut open = self.waiting_ports;
         while open != 0 {
             for rank in bits::ones(open) {
-                if !self.collect_oldest(PORTS[rank], step) {
+                if !self.collect_oldest(rank, step) {
                     open &= !(1 << rank);
                 }
             }
         }
     }
 
-    /// Moves the oldest instruction in a dispatch register of `class` to a collector; returns
-    /// whether it did.
-    fn collect_oldest(&mut self, class: Class, step: u64) -> bool {
+    /// Moves the oldest instruction in a dispatch register of the class with this rank to a
+    /// collector. Returns whether another may follow it.
+    fn collect_oldest(&mut self, rank: usize, step: Step) -> bool {
+        let class = PORTS[rank];
+        if class == MEMORY && self.take_entering(step) {
+            return true;
+        }
         let groups = self.waiting[class.index()];
-        let age = |&at: &usize| self.groups[at].waiting[class.index()].age;
-        let Some(at) = bits::ones(groups).min_by_key(age) else {
-            self.waiting_ports &= !(1 << RANKS[class.index()]);
-            return false;
-        };
-        if !self.groups[at].has_free(step) {
+        let at = self.oldest(class, groups);
+        if !self.groups[at].has_free(step.number) {
             return false;
         }
-        self.groups[at].collect(class, step);
-        self.waiting[class.index()] = groups & !(1 << at);
-        true
+        let reads = self.groups[at].waiting[class.index()].reads;
+        let (ready, ready_cycle) = self.read_operands(step, reads);
+        self.groups[at].collect(class, step, ready, ready_cycle);
+        let others = groups & !(1 << at);
+        self.waiting[class.index()] = others;
+        self.waiting_ports &= !(u64::from(others == 0) << rank);
+        others != 0
+    }
+
+    /// Grants a collector to the next uncontended memory instruction that enters in `step`, if any.
+    fn take_entering(&mut self, step: Step) -> bool {
+        let takes = self.entry == step.number && self.entering > 0;
+        self.entering -= u32::from(takes);
+        takes
+    }
+
+    /// Returns the group among `groups`, which is not empty, with the oldest instruction in the
+    /// dispatch register of `class`.
+    fn oldest(&self, class: Class, groups: u64) -> usize {
+        let age = |at: usize| self.groups[at].waiting[class.index()].age;
+        let first = groups.trailing_zeros() as usize;
+        let others = bits::ones(groups & (groups - 1));
+        others.fold(first, |oldest, at| if age(at) < age(oldest) { at } else { oldest })
     }
 
     /// Returns the first cycle from `soon` on with autonomous activity.
     pub fn next(&self, soon: CoreCycle, memory: &MemoryPipeline) -> CoreCycle {
-        let mut next = CoreCycle::NEVER;
-        for at in bits::ones(self.occupied) {
-            let offers = memory.offers() >> at & 1 == 1;
-            next = next.min(self.groups[at].next(soon, self.steps, offers));
-            if next == soon {
-                break;
-            }
-        }
-        next
+        if self.has_left_register(memory) { soon } else { self.next_activity.max(soon) }
     }
 
     /// Returns a lower bound, from `soon` on, of the next cycle in which an idle load/store unit is
@@ -347,8 +443,8 @@ impl Collectors {
 impl CollectorGroup {
     fn new(collectors: usize) -> CollectorGroup {
         CollectorGroup {
-            waiting: [Buffered::BLANK; CLASSES],
-            registers: [Buffered::BLANK; CLASSES],
+            waiting: [Waiting::BLANK; CLASSES],
+            registers: [Compute::BLANK; CLASSES],
             waiting_classes: 0,
             register_classes: 0,
             collectors: vec![None; collectors],
@@ -356,7 +452,7 @@ impl CollectorGroup {
             taken: [CoreCycle::ZERO; CLASSES],
             unit_free: [CoreCycle::ZERO; CLASSES],
             uncontended_until: 0,
-            has_advanced: false,
+            memory_until: 0,
             next_activity: CoreCycle::ZERO,
             len: 0,
         }
@@ -368,7 +464,7 @@ impl CollectorGroup {
     #[inline]
     fn is_uncontended(&self, class: Class, collect: u64, dispatch: CoreCycle) -> bool {
         self.taken[class.index()] <= dispatch
-            && self.has_free(collect)
+            && self.will_have_free(collect)
             && (self.len == 0 || self.is_clear(class))
     }
 
@@ -386,7 +482,16 @@ impl CollectorGroup {
     /// Whether a collector is free in `step`.
     #[inline]
     fn has_free(&self, step: u64) -> bool {
-        self.free > usize::from(self.uncontended_until > step)
+        let compute = usize::from(self.uncontended_until > step);
+        self.free > compute + usize::from(self.memory_until > step)
+    }
+
+    /// Whether a collector is free in `step`, the first of the next cycle, if no instruction leaves
+    /// a collector before.
+    #[inline]
+    fn will_have_free(&self, step: u64) -> bool {
+        let compute = usize::from(self.uncontended_until > step);
+        self.free > compute + usize::from(self.memory_until >= step)
     }
 
     /// Whether the register of the unit is occupied.
@@ -396,7 +501,7 @@ impl CollectorGroup {
     }
 
     fn collects(&self, class: Class) -> bool {
-        self.collectors.iter().flatten().any(|&(of, _)| of == class)
+        self.collectors.iter().flatten().any(|collected| collected.class == class)
     }
 
     /// Moves instructions from unit registers into free units.
@@ -405,86 +510,77 @@ impl CollectorGroup {
             if self.unit_free[at] > cycle {
                 continue;
             }
-            let Instruction::Compute(compute) = self.registers[at].instruction else {
-                unreachable!("the load/store unit has its own registers")
-            };
+            let compute = self.registers[at];
             self.register_classes &= !(1 << at);
             self.take_at(Class::new(at), cycle, compute.unit);
             self.len -= 1;
-            self.has_advanced = true;
             taken.push(Taken { compute, at: cycle });
         }
     }
 
     /// Moves instructions with all operands from collectors, the first collector first, into empty
     /// unit registers.
-    fn dispatch(
-        &mut self,
-        scheduler: SchedulerId,
-        (step, cycle): (u64, CoreCycle),
-        memory: &mut MemoryPipeline,
-    ) {
+    fn dispatch(&mut self, scheduler: SchedulerId, step: Step, memory: &mut MemoryPipeline) {
         if self.free == self.collectors.len() {
             return;
         }
-        for at in 0..self.collectors.len() {
-            let Some((class, buffered)) = self.collectors[at] else { continue };
-            if buffered.ready > step {
+        let mut held = self.held_classes(memory.offers() >> scheduler.index() & 1 == 1);
+        for collector in &mut self.collectors {
+            let Some(collected) = collector else { continue };
+            let at = collected.class.index();
+            if collected.ready > step.number || held >> at & 1 == 1 || self.taken[at] > step.cycle {
                 continue;
             }
-            match buffered.instruction {
-                Instruction::Memory(_) if memory.offers() >> scheduler.index() & 1 == 1 => {
-                    continue;
-                }
+            match collected.instruction {
                 Instruction::Memory(entry) => {
-                    memory.offer(scheduler, entry, cycle);
+                    memory.offer(scheduler, entry, step.cycle);
                     self.len -= 1;
                 }
-                Instruction::Compute(_) => {
-                    if self.holds(class) || self.taken[class.index()] > cycle {
-                        continue;
-                    }
-                    self.registers[class.index()] = buffered;
-                    self.register_classes |= 1 << class.index();
+                Instruction::Compute(compute) => {
+                    self.registers[at] = compute;
+                    self.register_classes |= 1 << at;
                 }
             }
-            self.collectors[at] = None;
+            held |= 1 << at;
+            *collector = None;
             self.free += 1;
-            self.has_advanced = true;
         }
     }
 
-    /// Moves the instruction in the dispatch register of `class` to the first free collector.
-    fn collect(&mut self, class: Class, step: u64) {
-        self.waiting_classes &= !(1 << class.index());
-        let mut buffered = self.waiting[class.index()];
-        buffered.ready = step + 1 + u64::from(buffered.reads);
-        let free = self.collectors.iter_mut().find(|collector| collector.is_none());
-        *free.expect("a collector is free") = Some((class, buffered));
-        self.free -= 1;
-        self.has_advanced = true;
+    /// Returns the classes with an occupied unit register. `offers`: that of the load/store unit is
+    /// occupied.
+    #[inline]
+    fn held_classes(&self, offers: bool) -> u64 {
+        self.register_classes | u64::from(offers) << MEMORY.index()
     }
 
-    /// Updates, at the end of a step, the earliest cycle with autonomous activity.
-    fn settle(&mut self, soon: CoreCycle, steps: u64, offers: bool) {
-        let moved = std::mem::take(&mut self.has_advanced);
-        self.next_activity = if moved { soon } else { self.next(soon, steps, offers) };
+    /// Moves the instruction in the dispatch register of `class` to the first free collector.
+    fn collect(&mut self, class: Class, step: Step, ready: u64, ready_cycle: CoreCycle) {
+        self.waiting_classes &= !(1 << class.index());
+        let instruction = self.waiting[class.index()].instruction;
+        let first = usize::from(self.memory_until > step.number);
+        let free = self.collectors[first..].iter_mut().find(|collector| collector.is_none());
+        let collected = Collected { class, ready, ready_cycle, instruction };
+        *free.expect("a collector is free") = Some(collected);
+        self.free -= 1;
     }
 
     /// Returns the first cycle from `soon` on with autonomous activity. `offers`: the load/store
     /// register is occupied.
-    fn next(&self, soon: CoreCycle, steps: u64, offers: bool) -> CoreCycle {
+    fn next(&self, soon: CoreCycle, offers: bool) -> CoreCycle {
         if self.free > 0 && self.waiting_classes != 0 {
             return soon;
         }
-        let taken = bits::ones(self.register_classes).map(|class| self.unit_free[class]);
-        let collected = self.collectors.iter().flatten().filter_map(|&(class, buffered)| {
-            let ready = CoreCycle::new(buffered.ready / steps);
-            if class == MEMORY {
-                return (!offers).then_some(ready);
+        let mut next = CoreCycle::NEVER;
+        for class in bits::ones(self.register_classes) {
+            next = next.min(self.unit_free[class]);
+        }
+        let held = self.held_classes(offers);
+        for &Collected { class, ready_cycle, .. } in self.collectors.iter().flatten() {
+            if held >> class.index() & 1 == 0 {
+                next = next.min(ready_cycle.max(self.taken[class.index()]));
             }
-            (!self.holds(class)).then(|| self.taken[class.index()].max(ready))
-        });
-        taken.chain(collected).min().map_or(CoreCycle::NEVER, |next| next.max(soon))
+        }
+        next.max(soon)
     }
 }

@@ -274,7 +274,8 @@ impl Sm {
         let (access, entry) =
             self.memory.start(access, scheduler, instruction, addresses, member, map);
         if let (Some(collectors), Some(entry)) = (&mut self.issue.collectors, entry) {
-            collectors.issue_memory(scheduler, instruction.operands, entry);
+            let operands = instruction.operands;
+            collectors.issue_memory(scheduler, cycle, operands, entry, &mut self.memory);
         }
         if instruction.kind == Kind::AsyncCopy {
             warp.copies.push(access);

@@ -22,6 +22,7 @@ mod lookup;
 mod lsu;
 mod messages;
 mod network_port;
+mod passes;
 mod reply;
 mod requests;
 mod sectors;
