@@ -126,8 +126,6 @@ pub(super) struct Collectors {
     /// Occupied groups, and groups with an occupied dispatch register by class.
     occupied: u64,
     waiting: [u64; CLASSES],
-    /// Ranks of the classes with an occupied dispatch register.
-    waiting_ports: u64,
     /// Simulated through this cycle.
     now: CoreCycle,
     /// Earliest cycle with autonomous activity. Issue, and the load/store unit taking one of
@@ -149,12 +147,15 @@ pub(super) struct Collectors {
 struct CollectorGroup {
     waiting: [Waiting; CLASSES],
     registers: [Compute; CLASSES],
-    /// Classes with an occupied dispatch register, and with an occupied unit register.
-    waiting_classes: u64,
+    /// Ranks of the classes with an occupied dispatch register, and classes with an occupied unit
+    /// register.
+    waiting_ports: u64,
     register_classes: u64,
     collectors: Vec<Option<Collected>>,
     /// Number of free collectors.
     free: usize,
+    /// Last step in which a collected instruction has its operands.
+    last_ready: u64,
     /// By class: cycle in which the unit took its last instruction, which frees its register, and
     /// first cycle in which it accepts the next.
     taken: [CoreCycle; CLASSES],
@@ -179,7 +180,6 @@ impl Collectors {
             groups: (0..schedulers).map(|_| CollectorGroup::new(collectors)).collect(),
             occupied: 0,
             waiting: [0; CLASSES],
-            waiting_ports: 0,
             now: CoreCycle::ZERO,
             next_activity: CoreCycle::ZERO,
             offers: 0,
@@ -193,8 +193,8 @@ impl Collectors {
     /// Returns the warps of `scheduler` blocked by an occupied dispatch register.
     #[inline]
     pub fn blocked(&self, scheduler: SchedulerId, sets: &WarpSets) -> u64 {
-        let classes = bits::ones(self.groups[scheduler.index()].waiting_classes).map(Class::new);
-        classes.fold(0, |blocked, class| blocked | sets.of_class(class))
+        let ports = bits::ones(self.groups[scheduler.index()].waiting_ports);
+        ports.map(|rank| PORTS[rank]).fold(0, |blocked, class| blocked | sets.of_class(class))
     }
 
     /// Issues a compute instruction in `cycle`. Returns the cycle in which its unit takes it if it
@@ -283,27 +283,35 @@ impl Collectors {
 
     fn wait(&mut self, scheduler: SchedulerId, class: Class, reads: u8, instruction: Instruction) {
         let group = &mut self.groups[scheduler.index()];
-        let bit = 1 << class.index();
-        debug_assert!(group.waiting_classes & bit == 0, "the dispatch register is taken");
+        let bit = 1 << RANKS[class.index()];
+        debug_assert!(group.waiting_ports & bit == 0, "the dispatch register is taken");
         group.waiting[class.index()] = Waiting { age: self.issued, reads, instruction };
-        group.waiting_classes |= bit;
+        group.waiting_ports |= bit;
         group.len += 1;
         group.next_activity = CoreCycle::ZERO;
         self.next_activity = CoreCycle::ZERO;
         self.issued += 1;
         self.occupied |= 1 << scheduler.index();
         self.waiting[class.index()] |= 1 << scheduler.index();
-        self.waiting_ports |= 1 << RANKS[class.index()];
+    }
+
+    /// Whether nothing moves through `cycle`.
+    #[inline]
+    pub fn is_still(&self, cycle: CoreCycle, memory: &MemoryPipeline) -> bool {
+        self.next_activity > cycle && !self.has_left_register(memory)
+    }
+
+    /// Skips to the end of `cycle`; nothing moves until then.
+    #[inline]
+    pub fn skip_to(&mut self, cycle: CoreCycle) {
+        self.now = self.now.max(cycle);
     }
 
     /// Advances all instructions through `cycle`. Instructions that the load/store unit took
     /// earlier have left its registers.
-    #[inline]
     pub fn advance(&mut self, cycle: CoreCycle, memory: &mut MemoryPipeline) {
-        if self.next_activity <= cycle || self.has_left_register(memory) {
-            self.advance_through(cycle, memory);
-        }
-        self.now = self.now.max(cycle);
+        self.advance_through(cycle, memory);
+        self.skip_to(cycle);
     }
 
     /// Whether the load/store unit has taken an instruction for whose register another may wait.
@@ -338,28 +346,45 @@ impl Collectors {
         }
         let mut step = self.first_step(cycle);
         while step.in_cycle < self.steps {
-            for at in bits::ones(live) {
-                self.groups[at].dispatch(SchedulerId::new(at), step, memory);
-            }
-            self.collect(step);
+            self.move_operands(step, live, memory);
             (step.number, step.in_cycle) = (step.number + 1, step.in_cycle + 1);
         }
         self.offers = memory.offers();
         self.settle(cycle + 1, live);
     }
 
+    /// Moves the instructions of the groups `live` into and out of collectors.
+    #[inline]
+    fn move_operands(&mut self, step: Step, live: u64, memory: &mut MemoryPipeline) {
+        let (mut open, mut ports) = (0, 0);
+        for at in bits::ones(live) {
+            let group = &mut self.groups[at];
+            if step.in_cycle == 0 || group.last_ready >= step.number {
+                group.dispatch(SchedulerId::new(at), step, memory);
+            }
+            if group.waiting_ports != 0 && group.has_free(step.number) {
+                open |= 1 << at;
+                ports |= group.waiting_ports;
+            }
+        }
+        if open != 0 {
+            self.collect(step, open, ports);
+        }
+    }
+
     /// Updates, at the end of a step, the earliest cycle with autonomous activity, and frees the
     /// empty groups.
     fn settle(&mut self, soon: CoreCycle, live: u64) {
-        self.next_activity = CoreCycle::NEVER;
+        let mut next = CoreCycle::NEVER;
         for at in bits::ones(self.occupied) {
             let group = &mut self.groups[at];
             if live >> at & 1 == 1 {
                 group.next_activity = group.next(soon, self.offers >> at & 1 == 1);
+                self.occupied &= !(u64::from(group.len == 0) << at);
             }
-            self.next_activity = self.next_activity.min(group.next_activity);
-            self.occupied &= !(u64::from(group.len == 0) << at);
+            next = next.min(group.next_activity);
         }
+        self.next_activity = next;
     }
 
     /// Returns the groups with possible activity in `cycle`; the load/store unit took instructions
@@ -372,39 +397,35 @@ impl Collectors {
         live
     }
 
-    /// Moves instructions from dispatch registers to collectors, by class and oldest first. An
-    /// instruction whose scheduler has no free collector blocks younger ones of its class
-    /// (GPGPU-Sim, `allocate_cu`).
-    fn collect(&mut self, step: Step) {
-        let mut open = self.waiting_ports;
-        while open != 0 {
-            for rank in bits::ones(open) {
-                if !self.collect_oldest(rank, step) {
-                    open &= !(1 << rank);
+    /// Moves instructions of the classes with the ranks `ports` from dispatch registers to
+    /// collectors, by class and oldest first. The groups `open` have a free collector. An instruction
+    /// whose scheduler has none blocks younger ones of its class (GPGPU-Sim, `allocate_cu`).
+    fn collect(&mut self, step: Step, mut open: u64, mut ports: u64) {
+        while ports != 0 {
+            for rank in bits::ones(ports) {
+                let class = PORTS[rank];
+                if class == MEMORY && self.take_entering(step) {
+                    continue;
                 }
+                let at = self.oldest(class);
+                if open >> at & 1 == 0 {
+                    ports &= !(1 << rank);
+                    continue;
+                }
+                self.collect_from(at, class, step);
+                open &= !(u64::from(!self.groups[at].has_free(step.number)) << at);
+                ports &= !(u64::from(self.waiting[class.index()] & open == 0) << rank);
             }
         }
     }
 
-    /// Moves the oldest instruction in a dispatch register of the class with this rank to a
-    /// collector. Returns whether another may follow it.
-    fn collect_oldest(&mut self, rank: usize, step: Step) -> bool {
-        let class = PORTS[rank];
-        if class == MEMORY && self.take_entering(step) {
-            return true;
-        }
-        let groups = self.waiting[class.index()];
-        let at = self.oldest(class, groups);
-        if !self.groups[at].has_free(step.number) {
-            return false;
-        }
+    /// Moves the instruction in the dispatch register of `class` of a group to a collector.
+    #[inline]
+    fn collect_from(&mut self, at: usize, class: Class, step: Step) {
         let reads = self.groups[at].waiting[class.index()].reads;
         let (ready, ready_cycle) = self.read_operands(step, reads);
         self.groups[at].collect(class, step, ready, ready_cycle);
-        let others = groups & !(1 << at);
-        self.waiting[class.index()] = others;
-        self.waiting_ports &= !(u64::from(others == 0) << rank);
-        others != 0
+        self.waiting[class.index()] &= !(1 << at);
     }
 
     /// Grants a collector to the next uncontended memory instruction that enters in `step`, if any.
@@ -414,9 +435,11 @@ impl Collectors {
         takes
     }
 
-    /// Returns the group among `groups`, which is not empty, with the oldest instruction in the
-    /// dispatch register of `class`.
-    fn oldest(&self, class: Class, groups: u64) -> usize {
+    /// Returns the group with the oldest instruction in the dispatch register of `class`, which is
+    /// occupied in some group.
+    #[inline]
+    fn oldest(&self, class: Class) -> usize {
+        let groups = self.waiting[class.index()];
         let age = |at: usize| self.groups[at].waiting[class.index()].age;
         let first = groups.trailing_zeros() as usize;
         let others = bits::ones(groups & (groups - 1));
@@ -445,10 +468,11 @@ impl CollectorGroup {
         CollectorGroup {
             waiting: [Waiting::BLANK; CLASSES],
             registers: [Compute::BLANK; CLASSES],
-            waiting_classes: 0,
+            waiting_ports: 0,
             register_classes: 0,
             collectors: vec![None; collectors],
             free: collectors,
+            last_ready: 0,
             taken: [CoreCycle::ZERO; CLASSES],
             unit_free: [CoreCycle::ZERO; CLASSES],
             uncontended_until: 0,
@@ -469,7 +493,7 @@ impl CollectorGroup {
     }
 
     fn is_clear(&self, class: Class) -> bool {
-        self.waiting_classes == 0 && !self.holds(class) && !self.collects(class)
+        self.waiting_ports == 0 && !self.holds(class) && !self.collects(class)
     }
 
     /// Records that a unit takes an instruction of `class` in `cycle`.
@@ -556,19 +580,20 @@ impl CollectorGroup {
 
     /// Moves the instruction in the dispatch register of `class` to the first free collector.
     fn collect(&mut self, class: Class, step: Step, ready: u64, ready_cycle: CoreCycle) {
-        self.waiting_classes &= !(1 << class.index());
+        self.waiting_ports &= !(1 << RANKS[class.index()]);
         let instruction = self.waiting[class.index()].instruction;
         let first = usize::from(self.memory_until > step.number);
         let free = self.collectors[first..].iter_mut().find(|collector| collector.is_none());
         let collected = Collected { class, ready, ready_cycle, instruction };
         *free.expect("a collector is free") = Some(collected);
+        self.last_ready = self.last_ready.max(ready);
         self.free -= 1;
     }
 
     /// Returns the first cycle from `soon` on with autonomous activity. `offers`: the load/store
     /// register is occupied.
     fn next(&self, soon: CoreCycle, offers: bool) -> CoreCycle {
-        if self.free > 0 && self.waiting_classes != 0 {
+        if self.free > 0 && self.waiting_ports != 0 {
             return soon;
         }
         let mut next = CoreCycle::NEVER;

@@ -182,14 +182,16 @@ impl Sm {
         let ready_before = count(self.ready_to_issue());
         if self.issue.collectors.is_some() {
             // GPGPU-Sim, `shader_core_ctx::cycle`: execute, read operands, issue.
-            self.memory.work(self.occupancy(), ctx);
+            if self.memory.has_work() {
+                self.memory.work(self.occupancy(), ctx);
+            }
             self.collect_until(cycle);
         }
         let issued = self.issue_all(cycle, ctx.map)?;
         if self.fetch.waiting() != 0 {
             self.fetch_instructions(cycle);
         }
-        if self.issue.collectors.is_none() {
+        if self.issue.collectors.is_none() && self.memory.has_work() {
             self.memory.work(self.occupancy(), ctx);
         }
         if self.sync.is_active() {

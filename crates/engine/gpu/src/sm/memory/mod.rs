@@ -278,6 +278,12 @@ impl MemoryPipeline {
         self.counts.requested_banks += u64::from(banks);
     }
 
+    /// Whether the load/store unit has an instruction or can take one.
+    #[inline]
+    pub fn has_work(&self) -> bool {
+        !self.lsu.is_unused()
+    }
+
     /// Works on the current instruction of the load/store unit, and takes the next.
     pub fn work(&mut self, occupancy: Occupancy, ctx: &mut Context) {
         let cycle = self.cycle;
