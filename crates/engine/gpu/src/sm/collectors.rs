@@ -83,6 +83,23 @@ enum Instruction {
     Memory(EntryId),
 }
 
+#[cfg(test)]
+thread_local! {
+    /// Paths of instructions that wait are found at their issue.
+    pub(super) static FINDS_PATHS: std::cell::Cell<bool> = const { std::cell::Cell::new(true) };
+}
+
+/// Whether paths of instructions that wait are found at their issue. Tests compare with the paths
+/// found step by step.
+#[inline]
+fn finds_paths() -> bool {
+    #[cfg(test)]
+    let finds = FINDS_PATHS.get();
+    #[cfg(not(test))]
+    let finds = true;
+    finds
+}
+
 /// A compute instruction, by warp and index.
 #[derive(Clone, Copy)]
 pub(super) struct Compute {
@@ -133,9 +150,9 @@ pub(super) struct Collectors {
     next_activity: CoreCycle,
     /// Schedulers whose load/store register holds an instruction.
     offers: u64,
-    /// Uncontended memory instructions that enter collectors in step `entry`, before those of
-    /// dispatch registers.
-    entering: u32,
+    /// By class: instructions with a known path that enter collectors in step `entry`, before those
+    /// of the dispatch registers.
+    entering: [u8; CLASSES],
     entry: u64,
     /// Number of instructions that entered a dispatch register.
     issued: u64,
@@ -160,10 +177,12 @@ struct CollectorGroup {
     /// first cycle in which it accepts the next.
     taken: [CoreCycle; CLASSES],
     unit_free: [CoreCycle; CLASSES],
-    /// Steps in which the last uncontended compute instruction leaves its collector, and the last
-    /// uncontended memory instruction leaves the first collector.
+    /// Step in which the last uncontended compute instruction leaves its collector.
     uncontended_until: u64,
-    memory_until: u64,
+    /// Step in which the last instruction with a known path leaves the first collector, and by class
+    /// the cycle in which its unit takes it.
+    first_until: u64,
+    known_until: [CoreCycle; CLASSES],
     /// Earliest cycle with autonomous activity.
     next_activity: CoreCycle,
     /// Number of instructions buffered.
@@ -183,7 +202,7 @@ impl Collectors {
             now: CoreCycle::ZERO,
             next_activity: CoreCycle::ZERO,
             offers: 0,
-            entering: 0,
+            entering: [0; CLASSES],
             entry: 0,
             issued: 0,
             taken: Vec::new(),
@@ -198,7 +217,8 @@ impl Collectors {
     }
 
     /// Issues a compute instruction in `cycle`. Returns the cycle in which its unit takes it if it
-    /// is uncontended.
+    /// is uncontended, or if it waits for its unit only, in the first collector: no later instruction
+    /// of its class can overtake it there.
     #[inline]
     pub fn issue(
         &mut self,
@@ -211,22 +231,27 @@ impl Collectors {
         let reads = self.reads(operands);
         let collect = self.first_step(cycle + 1);
         let (ready, dispatch) = self.read_operands(collect, reads);
+        let is_first = self.waiting[class.index()] == 0 && u32::from(reads) <= self.steps;
+        let is_only = is_first && !self.is_entering(class, collect.number);
         let group = &mut self.groups[scheduler.index()];
-        let uncontended = self.waiting[class.index()] == 0
-            && u32::from(reads) <= self.steps
-            && group.is_uncontended(class, collect.number, dispatch);
-        if uncontended {
+        if is_only && group.is_uncontended(class, cycle, collect.number, dispatch) {
             group.uncontended_until = ready;
-            let taken = group.unit_free[class.index()].max(dispatch + 1);
-            group.take_at(class, taken, compute.unit);
+            return Some(group.take_from(class, dispatch, compute.unit));
+        }
+        if is_first && group.first_is_free(collect.number) {
+            let leaves = dispatch.max(group.taken[class.index()]);
+            group.first_until = ready.max(leaves.number() * u64::from(self.steps));
+            let taken = group.take_from(class, leaves, compute.unit);
+            group.known_until[class.index()] = taken;
+            self.enter(class, collect.number);
             return Some(taken);
         }
         self.wait(scheduler, class, reads, Instruction::Compute(compute));
         None
     }
 
-    /// Issues a memory instruction in `cycle`. If it is uncontended it gets the first collector,
-    /// and the cycle in which it enters the load/store register is known.
+    /// Issues a memory instruction in `cycle`. If its collectors and the load/store register are
+    /// empty, it gets the first collector, and the cycle in which it enters the register is known.
     pub fn issue_memory(
         &mut self,
         scheduler: SchedulerId,
@@ -238,21 +263,32 @@ impl Collectors {
         let reads = self.reads(operands);
         let collect = self.first_step(cycle + 1);
         let bit = 1 << scheduler.index();
-        let group = &self.groups[scheduler.index()];
-        let uncontended = self.waiting[MEMORY.index()] == 0
+        let is_known = self.waiting[MEMORY.index()] == 0
             && u32::from(reads) <= self.steps
-            && group.len == 0
-            && group.will_have_free(collect.number)
+            && self.groups[scheduler.index()].first_is_free(collect.number)
             && memory.offers() & bit == 0;
-        if !uncontended {
+        if !is_known {
             return self.wait(scheduler, MEMORY, reads, Instruction::Memory(entry));
         }
         let (ready, dispatch) = self.read_operands(collect, reads);
-        self.groups[scheduler.index()].memory_until = ready;
-        self.entering = if self.entry == collect.number { self.entering + 1 } else { 1 };
-        self.entry = collect.number;
+        self.groups[scheduler.index()].first_until = ready;
+        self.enter(MEMORY, collect.number);
         self.offers |= bit;
         memory.offer(scheduler, entry, dispatch);
+    }
+
+    /// Records that an instruction with a known path enters a collector in step `entry`.
+    fn enter(&mut self, class: Class, entry: u64) {
+        if self.entry != entry {
+            (self.entry, self.entering) = (entry, [0; CLASSES]);
+        }
+        self.entering[class.index()] += 1;
+    }
+
+    /// Whether an instruction of `class` with a known path enters a collector in step `entry`.
+    #[inline]
+    fn is_entering(&self, class: Class, entry: u64) -> bool {
+        self.entry == entry && self.entering[class.index()] > 0
     }
 
     /// Returns the first step of a cycle.
@@ -404,7 +440,8 @@ impl Collectors {
         while ports != 0 {
             for rank in bits::ones(ports) {
                 let class = PORTS[rank];
-                if class == MEMORY && self.take_entering(step) {
+                if self.is_entering(class, step.number) {
+                    self.entering[class.index()] -= 1;
                     continue;
                 }
                 let at = self.oldest(class);
@@ -426,13 +463,6 @@ impl Collectors {
         let (ready, ready_cycle) = self.read_operands(step, reads);
         self.groups[at].collect(class, step, ready, ready_cycle);
         self.waiting[class.index()] &= !(1 << at);
-    }
-
-    /// Grants a collector to the next uncontended memory instruction that enters in `step`, if any.
-    fn take_entering(&mut self, step: Step) -> bool {
-        let takes = self.entry == step.number && self.entering > 0;
-        self.entering -= u32::from(takes);
-        takes
     }
 
     /// Returns the group with the oldest instruction in the dispatch register of `class`, which is
@@ -476,20 +506,45 @@ impl CollectorGroup {
             taken: [CoreCycle::ZERO; CLASSES],
             unit_free: [CoreCycle::ZERO; CLASSES],
             uncontended_until: 0,
-            memory_until: 0,
+            first_until: 0,
+            known_until: [CoreCycle::ZERO; CLASSES],
             next_activity: CoreCycle::ZERO,
             len: 0,
         }
     }
 
-    /// Whether an instruction that enters a collector in step `collect` and leaves it in cycle
-    /// `dispatch` reaches the register of its unit without contention: no other waits for a
-    /// collector, one is free, and the register will be empty.
+    /// Whether an instruction that issues in `cycle`, enters a collector in step `collect` and leaves
+    /// it in cycle `dispatch` reaches the register of its unit without contention: no other waits for
+    /// a collector, one is free, and the register will be empty.
     #[inline]
-    fn is_uncontended(&self, class: Class, collect: u64, dispatch: CoreCycle) -> bool {
+    fn is_uncontended(
+        &self,
+        class: Class,
+        cycle: CoreCycle,
+        collect: u64,
+        dispatch: CoreCycle,
+    ) -> bool {
         self.taken[class.index()] <= dispatch
+            && self.known_until[class.index()] <= cycle
             && self.will_have_free(collect)
             && (self.len == 0 || self.is_clear(class))
+    }
+
+    /// Whether an instruction that enters a collector in step `collect` gets the first collector, and
+    /// no other is in the dispatch registers, the collectors or the unit registers but for those with
+    /// a known path.
+    #[inline]
+    fn first_is_free(&self, collect: u64) -> bool {
+        self.len == 0 && self.first_until <= collect && self.has_free(collect) && finds_paths()
+    }
+
+    /// Takes an instruction of `class`, which leaves its collector in cycle `dispatch`, into its unit;
+    /// returns the cycle.
+    #[inline]
+    fn take_from(&mut self, class: Class, dispatch: CoreCycle, unit: Unit) -> CoreCycle {
+        let taken = self.unit_free[class.index()].max(dispatch + 1);
+        self.take_at(class, taken, unit);
+        taken
     }
 
     fn is_clear(&self, class: Class) -> bool {
@@ -507,7 +562,7 @@ impl CollectorGroup {
     #[inline]
     fn has_free(&self, step: u64) -> bool {
         let compute = usize::from(self.uncontended_until > step);
-        self.free > compute + usize::from(self.memory_until > step)
+        self.free > compute + usize::from(self.first_until > step)
     }
 
     /// Whether a collector is free in `step`, the first of the next cycle, if no instruction leaves
@@ -515,7 +570,7 @@ impl CollectorGroup {
     #[inline]
     fn will_have_free(&self, step: u64) -> bool {
         let compute = usize::from(self.uncontended_until > step);
-        self.free > compute + usize::from(self.memory_until >= step)
+        self.free > compute + usize::from(self.first_until >= step)
     }
 
     /// Whether the register of the unit is occupied.
@@ -582,7 +637,7 @@ impl CollectorGroup {
     fn collect(&mut self, class: Class, step: Step, ready: u64, ready_cycle: CoreCycle) {
         self.waiting_ports &= !(1 << RANKS[class.index()]);
         let instruction = self.waiting[class.index()].instruction;
-        let first = usize::from(self.memory_until > step.number);
+        let first = usize::from(self.first_until > step.number);
         let free = self.collectors[first..].iter_mut().find(|collector| collector.is_none());
         let collected = Collected { class, ready, ready_cycle, instruction };
         *free.expect("a collector is free") = Some(collected);
