@@ -200,7 +200,7 @@ impl Collectors {
             occupied: 0,
             waiting: [0; CLASSES],
             now: CoreCycle::ZERO,
-            next_activity: CoreCycle::ZERO,
+            next_activity: CoreCycle::NEVER,
             offers: 0,
             entering: [0; CLASSES],
             entry: 0,
@@ -246,7 +246,7 @@ impl Collectors {
             self.enter(class, collect.number);
             return Some(taken);
         }
-        self.wait(scheduler, class, reads, Instruction::Compute(compute));
+        self.wait(scheduler, class, collect.cycle, reads, Instruction::Compute(compute));
         None
     }
 
@@ -268,7 +268,7 @@ impl Collectors {
             && self.groups[scheduler.index()].first_is_free(collect.number)
             && memory.offers() & bit == 0;
         if !is_known {
-            return self.wait(scheduler, MEMORY, reads, Instruction::Memory(entry));
+            return self.wait(scheduler, MEMORY, collect.cycle, reads, Instruction::Memory(entry));
         }
         let (ready, dispatch) = self.read_operands(collect, reads);
         self.groups[scheduler.index()].first_until = ready;
@@ -317,15 +317,26 @@ impl Collectors {
         }
     }
 
-    fn wait(&mut self, scheduler: SchedulerId, class: Class, reads: u8, instruction: Instruction) {
+    /// Moves an instruction into the dispatch register of its class; it can enter a collector from
+    /// cycle `collect` on. Without a free collector it waits for activity that is known already.
+    fn wait(
+        &mut self,
+        scheduler: SchedulerId,
+        class: Class,
+        collect: CoreCycle,
+        reads: u8,
+        instruction: Instruction,
+    ) {
         let group = &mut self.groups[scheduler.index()];
         let bit = 1 << RANKS[class.index()];
         debug_assert!(group.waiting_ports & bit == 0, "the dispatch register is taken");
         group.waiting[class.index()] = Waiting { age: self.issued, reads, instruction };
         group.waiting_ports |= bit;
         group.len += 1;
-        group.next_activity = CoreCycle::ZERO;
-        self.next_activity = CoreCycle::ZERO;
+        if group.free > 0 {
+            group.next_activity = group.next_activity.min(collect);
+            self.next_activity = self.next_activity.min(collect);
+        }
         self.issued += 1;
         self.occupied |= 1 << scheduler.index();
         self.waiting[class.index()] |= 1 << scheduler.index();
@@ -508,7 +519,7 @@ impl CollectorGroup {
             uncontended_until: 0,
             first_until: 0,
             known_until: [CoreCycle::ZERO; CLASSES],
-            next_activity: CoreCycle::ZERO,
+            next_activity: CoreCycle::NEVER,
             len: 0,
         }
     }

@@ -155,7 +155,7 @@ impl Sm {
             self.leave_clusters(cycle);
             self.memory.exchange(ctx);
         }
-        if self.memory.translates() {
+        if self.memory.has_translated(ctx) {
             self.memory.translate(ctx);
         }
         if self.memory.has_reply(ctx) {

@@ -362,6 +362,13 @@ impl MemoryPipeline {
         }
     }
 
+    /// Whether a translation has arrived by this cycle, or translated requests wait for the port.
+    #[inline]
+    pub fn has_translated(&self, ctx: &Context) -> bool {
+        let translation = self.network.translation.as_ref();
+        translation.is_some_and(|own| own.has_work(self.cycle, ctx))
+    }
+
     /// Whether the SM translates addresses.
     #[inline]
     pub fn translates(&self) -> bool {
@@ -389,10 +396,8 @@ impl MemoryPipeline {
     pub fn translate(&mut self, ctx: &mut Context) {
         let cycle = self.cycle;
         let Some(translation) = &mut self.network.translation else { return };
-        if translation.has_work(cycle, ctx) {
-            translation.take_arrivals(cycle, ctx);
-            self.send_translated(cycle, ctx);
-        }
+        translation.take_arrivals(cycle, ctx);
+        self.send_translated(cycle, ctx);
     }
 
     fn send_translated(&mut self, cycle: CoreCycle, ctx: &mut Context) {
