@@ -250,8 +250,8 @@ impl Collectors {
         None
     }
 
-    /// Issues a memory instruction in `cycle`. If its collectors and the load/store register are
-    /// empty, it gets the first collector, and the cycle in which it enters the register is known.
+    /// Issues a memory instruction in `cycle`. With empty collectors and an empty load/store register
+    /// it gets the first collector, and its entry into the register is known.
     pub fn issue_memory(
         &mut self,
         scheduler: SchedulerId,

@@ -48,7 +48,7 @@ impl SharedPasses {
     }
 }
 
-/// What determines the passes of an instruction besides the distances between its lanes.
+/// The parameters of an instruction's passes besides the distances between its lanes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Key {
     lanes: u32,
