@@ -188,6 +188,13 @@ impl Pattern {
         lanes(mask).map(move |lane| base.wrapping_add(self.distance(lane, shift)))
     }
 
+    /// Writes the addresses of all lanes, as [`Pattern::expand`] of a full mask, several at a time.
+    pub fn expand_all(&self, base: u64, shift: u32, addresses: &mut [u64; WARP_SIZE]) {
+        for (address, &offset) in addresses.iter_mut().zip(&self.offsets) {
+            *address = base.wrapping_add((i64::from(offset) << shift) as u64);
+        }
+    }
+
     fn distance(&self, lane: usize, shift: u32) -> u64 {
         (i64::from(self.offsets[lane]) << shift) as u64
     }

@@ -277,8 +277,12 @@ impl Decoder {
         let pattern = pattern.ok_or("repeats a missing address pattern")?;
         let (base, step) = self.bases.decode(chunk, &mut self.at, slot, shift, pattern.step)?;
         pattern.step = step.unwrap_or(pattern.step);
-        let expanded = pattern.expand(record.mask, base, shift);
-        record.addresses.iter_mut().zip(expanded).for_each(|(address, value)| *address = value);
+        if record.mask == u32::MAX {
+            pattern.expand_all(base, shift, &mut record.addresses);
+        } else {
+            let expanded = pattern.expand(record.mask, base, shift);
+            record.addresses.iter_mut().zip(expanded).for_each(|(address, value)| *address = value);
+        }
         Ok(())
     }
 

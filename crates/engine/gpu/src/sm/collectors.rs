@@ -51,28 +51,53 @@ const fn ranks() -> [u8; CLASSES] {
     ranks
 }
 
-/// An instruction between issue and its unit.
+/// An instruction in a dispatch register.
 #[derive(Clone, Copy)]
-struct Buffered {
+struct Waiting {
     /// Sequence number; smaller is older.
     age: u64,
     /// Reads of its most used register bank.
     reads: u8,
-    /// In a collector: step in which its operands have been read.
-    ready: u64,
     instruction: Instruction,
 }
 
-impl Buffered {
+impl Waiting {
     /// Placeholder of an empty register.
-    const BLANK: Buffered =
-        Buffered { age: 0, reads: 0, ready: 0, instruction: Instruction::Memory(EntryId(0)) };
+    const BLANK: Waiting =
+        Waiting { age: 0, reads: 0, instruction: Instruction::Memory(EntryId(0)) };
+}
+
+/// An instruction in a collector.
+#[derive(Clone, Copy)]
+struct Collected {
+    class: Class,
+    /// Step in which its operands have been read, and the cycle of that step.
+    ready: u64,
+    ready_cycle: CoreCycle,
+    instruction: Instruction,
 }
 
 #[derive(Clone, Copy)]
 enum Instruction {
     Compute(Compute),
     Memory(EntryId),
+}
+
+#[cfg(test)]
+thread_local! {
+    /// Paths of instructions that wait are found at their issue.
+    pub(super) static FINDS_PATHS: std::cell::Cell<bool> = const { std::cell::Cell::new(true) };
+}
+
+/// Whether paths of instructions that wait are found at their issue. Tests compare with the paths
+/// found step by step.
+#[inline]
+fn finds_paths() -> bool {
+    #[cfg(test)]
+    let finds = FINDS_PATHS.get();
+    #[cfg(not(test))]
+    let finds = true;
+    finds
 }
 
 /// A compute instruction, by warp and index.
@@ -83,6 +108,12 @@ pub(super) struct Compute {
     pub unit: Unit,
 }
 
+impl Compute {
+    /// Placeholder of an empty register.
+    const BLANK: Compute =
+        Compute { slot: WarpSlot(0), index: 0, unit: Unit { latency: 0, interval: 0 } };
+}
+
 /// A compute instruction taken by its unit, and the cycle.
 #[derive(Clone, Copy)]
 pub(super) struct Taken {
@@ -90,20 +121,28 @@ pub(super) struct Taken {
     pub at: CoreCycle,
 }
 
+/// A step: one read of every register bank.
+#[derive(Clone, Copy)]
+struct Step {
+    /// Number in the run.
+    number: u64,
+    cycle: CoreCycle,
+    /// Number in its cycle.
+    in_cycle: u32,
+}
+
 /// Instructions between issue and the units of an SM. Uncontended instructions bypass this
-/// structure: the cycle in which their unit takes them is known at issue.
+/// structure: the cycle in which their unit or its register takes them is known at issue.
 pub(super) struct Collectors {
     /// Register banks of a scheduler.
     banks: u32,
     /// Steps per cycle. In each, every register bank is read once, and instructions with all
     /// operands advance.
-    steps: u64,
+    steps: u32,
     groups: Vec<CollectorGroup>,
     /// Occupied groups, and groups with an occupied dispatch register by class.
     occupied: u64,
     waiting: [u64; CLASSES],
-    /// Ranks of the classes with an occupied dispatch register.
-    waiting_ports: u64,
     /// Simulated through this cycle.
     now: CoreCycle,
     /// Earliest cycle with autonomous activity. Issue, and the load/store unit taking one of
@@ -111,6 +150,10 @@ pub(super) struct Collectors {
     next_activity: CoreCycle,
     /// Schedulers whose load/store register holds an instruction.
     offers: u64,
+    /// By class: instructions with a known path that enter collectors in step `entry`, before those
+    /// of the dispatch registers.
+    entering: [u8; CLASSES],
+    entry: u64,
     /// Number of instructions that entered a dispatch register.
     issued: u64,
     /// Instructions taken by units and not collected by the issue stage.
@@ -119,22 +162,28 @@ pub(super) struct Collectors {
 
 /// Registers and collectors of one scheduler; registers are indexed by class.
 struct CollectorGroup {
-    waiting: [Buffered; CLASSES],
-    registers: [Buffered; CLASSES],
-    /// Classes with an occupied dispatch register, and with an occupied unit register.
-    waiting_classes: u64,
+    waiting: [Waiting; CLASSES],
+    registers: [Compute; CLASSES],
+    /// Ranks of the classes with an occupied dispatch register, and classes with an occupied unit
+    /// register.
+    waiting_ports: u64,
     register_classes: u64,
-    collectors: Vec<Option<(Class, Buffered)>>,
+    collectors: Vec<Option<Collected>>,
     /// Number of free collectors.
     free: usize,
+    /// Last step in which a collected instruction has its operands.
+    last_ready: u64,
     /// By class: cycle in which the unit took its last instruction, which frees its register, and
     /// first cycle in which it accepts the next.
     taken: [CoreCycle; CLASSES],
     unit_free: [CoreCycle; CLASSES],
-    /// Step in which the last uncontended instruction leaves its collector.
+    /// Step in which the last uncontended compute instruction leaves its collector.
     uncontended_until: u64,
-    /// An instruction advanced in this step; earliest cycle with autonomous activity.
-    has_advanced: bool,
+    /// Step in which the last instruction with a known path leaves the first collector, and by class
+    /// the cycle in which its unit takes it.
+    first_until: u64,
+    known_until: [CoreCycle; CLASSES],
+    /// Earliest cycle with autonomous activity.
     next_activity: CoreCycle,
     /// Number of instructions buffered.
     len: usize,
@@ -146,14 +195,15 @@ impl Collectors {
         let banks = config.register_banks;
         Collectors {
             banks,
-            steps: if banks == 0 { 1 } else { config.bank_reads.into() },
+            steps: if banks == 0 { 1 } else { config.bank_reads },
             groups: (0..schedulers).map(|_| CollectorGroup::new(collectors)).collect(),
             occupied: 0,
             waiting: [0; CLASSES],
-            waiting_ports: 0,
             now: CoreCycle::ZERO,
-            next_activity: CoreCycle::ZERO,
+            next_activity: CoreCycle::NEVER,
             offers: 0,
+            entering: [0; CLASSES],
+            entry: 0,
             issued: 0,
             taken: Vec::new(),
         }
@@ -162,12 +212,13 @@ impl Collectors {
     /// Returns the warps of `scheduler` blocked by an occupied dispatch register.
     #[inline]
     pub fn blocked(&self, scheduler: SchedulerId, sets: &WarpSets) -> u64 {
-        let classes = bits::ones(self.groups[scheduler.index()].waiting_classes).map(Class::new);
-        classes.fold(0, |blocked, class| blocked | sets.of_class(class))
+        let ports = bits::ones(self.groups[scheduler.index()].waiting_ports);
+        ports.map(|rank| PORTS[rank]).fold(0, |blocked, class| blocked | sets.of_class(class))
     }
 
     /// Issues a compute instruction in `cycle`. Returns the cycle in which its unit takes it if it
-    /// is uncontended.
+    /// is uncontended, or if it waits for its unit only, in the first collector: no later instruction
+    /// of its class can overtake it there.
     #[inline]
     pub fn issue(
         &mut self,
@@ -178,27 +229,81 @@ impl Collectors {
         compute: Compute,
     ) -> Option<CoreCycle> {
         let reads = self.reads(operands);
+        let collect = self.first_step(cycle + 1);
+        let (ready, dispatch) = self.read_operands(collect, reads);
+        let is_first = self.waiting[class.index()] == 0 && u32::from(reads) <= self.steps;
+        let is_only = is_first && !self.is_entering(class, collect.number);
         let group = &mut self.groups[scheduler.index()];
-        let collect = (cycle + 1).number() * self.steps;
-        let ready = collect + 1 + u64::from(reads);
-        let dispatch = CoreCycle::new(ready / self.steps);
-        let uncontended = self.waiting[class.index()] == 0
-            && u64::from(reads) <= self.steps
-            && group.is_uncontended(class, collect, dispatch);
-        if uncontended {
+        if is_only && group.is_uncontended(class, cycle, collect.number, dispatch) {
             group.uncontended_until = ready;
-            let taken = group.unit_free[class.index()].max(dispatch + 1);
-            group.take_at(class, taken, compute.unit);
+            return Some(group.take_from(class, dispatch, compute.unit));
+        }
+        if is_first && group.first_is_free(collect.number) {
+            let leaves = dispatch.max(group.taken[class.index()]);
+            group.first_until = ready.max(leaves.number() * u64::from(self.steps));
+            let taken = group.take_from(class, leaves, compute.unit);
+            group.known_until[class.index()] = taken;
+            self.enter(class, collect.number);
             return Some(taken);
         }
-        self.wait(scheduler, class, reads, Instruction::Compute(compute));
+        self.wait(scheduler, class, collect.cycle, reads, Instruction::Compute(compute));
         None
     }
 
-    /// Issues a memory instruction.
-    pub fn issue_memory(&mut self, scheduler: SchedulerId, operands: Operands, entry: EntryId) {
+    /// Issues a memory instruction in `cycle`. With empty collectors and an empty load/store register
+    /// it gets the first collector, and its entry into the register is known.
+    pub fn issue_memory(
+        &mut self,
+        scheduler: SchedulerId,
+        cycle: CoreCycle,
+        operands: Operands,
+        entry: EntryId,
+        memory: &mut MemoryPipeline,
+    ) {
         let reads = self.reads(operands);
-        self.wait(scheduler, MEMORY, reads, Instruction::Memory(entry));
+        let collect = self.first_step(cycle + 1);
+        let bit = 1 << scheduler.index();
+        let is_known = self.waiting[MEMORY.index()] == 0
+            && u32::from(reads) <= self.steps
+            && self.groups[scheduler.index()].first_is_free(collect.number)
+            && memory.offers() & bit == 0;
+        if !is_known {
+            return self.wait(scheduler, MEMORY, collect.cycle, reads, Instruction::Memory(entry));
+        }
+        let (ready, dispatch) = self.read_operands(collect, reads);
+        self.groups[scheduler.index()].first_until = ready;
+        self.enter(MEMORY, collect.number);
+        self.offers |= bit;
+        memory.offer(scheduler, entry, dispatch);
+    }
+
+    /// Records that an instruction with a known path enters a collector in step `entry`.
+    fn enter(&mut self, class: Class, entry: u64) {
+        if self.entry != entry {
+            (self.entry, self.entering) = (entry, [0; CLASSES]);
+        }
+        self.entering[class.index()] += 1;
+    }
+
+    /// Whether an instruction of `class` with a known path enters a collector in step `entry`.
+    #[inline]
+    fn is_entering(&self, class: Class, entry: u64) -> bool {
+        self.entry == entry && self.entering[class.index()] > 0
+    }
+
+    /// Returns the first step of a cycle.
+    #[inline]
+    fn first_step(&self, cycle: CoreCycle) -> Step {
+        Step { number: cycle.number() * u64::from(self.steps), cycle, in_cycle: 0 }
+    }
+
+    /// Returns the step in which an instruction that enters a collector in step `collect` has its
+    /// operands, and the cycle of that step.
+    #[inline]
+    fn read_operands(&self, collect: Step, reads: u8) -> (u64, CoreCycle) {
+        let steps = 1 + u32::from(reads);
+        let cycles = (collect.in_cycle + steps) / self.steps;
+        (collect.number + u64::from(steps), collect.cycle + u64::from(cycles))
     }
 
     /// Returns the reads of an instruction's most used register bank.
@@ -212,35 +317,59 @@ impl Collectors {
         }
     }
 
-    fn wait(&mut self, scheduler: SchedulerId, class: Class, reads: u8, instruction: Instruction) {
+    /// Moves an instruction into the dispatch register of its class; it can enter a collector from
+    /// cycle `collect` on. Without a free collector it waits for activity that is known already.
+    fn wait(
+        &mut self,
+        scheduler: SchedulerId,
+        class: Class,
+        collect: CoreCycle,
+        reads: u8,
+        instruction: Instruction,
+    ) {
         let group = &mut self.groups[scheduler.index()];
-        let bit = 1 << class.index();
-        debug_assert!(group.waiting_classes & bit == 0, "the dispatch register is taken");
-        group.waiting[class.index()] = Buffered { age: self.issued, reads, ready: 0, instruction };
-        group.waiting_classes |= bit;
+        let bit = 1 << RANKS[class.index()];
+        debug_assert!(group.waiting_ports & bit == 0, "the dispatch register is taken");
+        group.waiting[class.index()] = Waiting { age: self.issued, reads, instruction };
+        group.waiting_ports |= bit;
         group.len += 1;
-        group.next_activity = CoreCycle::ZERO;
-        self.next_activity = CoreCycle::ZERO;
+        if group.free > 0 {
+            group.next_activity = group.next_activity.min(collect);
+            self.next_activity = self.next_activity.min(collect);
+        }
         self.issued += 1;
         self.occupied |= 1 << scheduler.index();
         self.waiting[class.index()] |= 1 << scheduler.index();
-        self.waiting_ports |= 1 << RANKS[class.index()];
+    }
+
+    /// Whether nothing moves through `cycle`.
+    #[inline]
+    pub fn is_still(&self, cycle: CoreCycle, memory: &MemoryPipeline) -> bool {
+        self.next_activity > cycle && !self.has_left_register(memory)
+    }
+
+    /// Skips to the end of `cycle`; nothing moves until then.
+    #[inline]
+    pub fn skip_to(&mut self, cycle: CoreCycle) {
+        self.now = self.now.max(cycle);
     }
 
     /// Advances all instructions through `cycle`. Instructions that the load/store unit took
     /// earlier have left its registers.
-    #[inline]
     pub fn advance(&mut self, cycle: CoreCycle, memory: &mut MemoryPipeline) {
-        if self.occupied != 0 && (self.next_activity <= cycle || self.offers != memory.offers()) {
-            self.advance_through(cycle, memory);
-        }
-        self.now = self.now.max(cycle);
+        self.advance_through(cycle, memory);
+        self.skip_to(cycle);
+    }
+
+    /// Whether the load/store unit has taken an instruction for whose register another may wait.
+    #[inline]
+    fn has_left_register(&self, memory: &MemoryPipeline) -> bool {
+        (self.offers ^ memory.offers()) & self.occupied != 0
     }
 
     fn advance_through(&mut self, cycle: CoreCycle, memory: &mut MemoryPipeline) {
-        while self.occupied != 0 && self.now < cycle {
-            let soon = self.now + 1;
-            let next = if soon == cycle { soon } else { self.next(soon, memory) };
+        while self.now < cycle {
+            let next = self.next(self.now + 1, memory);
             if next > cycle {
                 return;
             }
@@ -262,74 +391,105 @@ impl Collectors {
         for at in bits::ones(live) {
             self.groups[at].take(cycle, &mut self.taken);
         }
-        for step in 0..self.steps {
-            let now = cycle.number() * self.steps + step;
-            for at in bits::ones(live) {
-                self.groups[at].dispatch(SchedulerId::new(at), (now, cycle), memory);
-            }
-            self.collect(now);
+        let mut step = self.first_step(cycle);
+        while step.in_cycle < self.steps {
+            self.move_operands(step, live, memory);
+            (step.number, step.in_cycle) = (step.number + 1, step.in_cycle + 1);
         }
         self.offers = memory.offers();
-        self.next_activity = CoreCycle::NEVER;
+        self.settle(cycle + 1, live);
+    }
+
+    /// Moves the instructions of the groups `live` into and out of collectors.
+    #[inline]
+    fn move_operands(&mut self, step: Step, live: u64, memory: &mut MemoryPipeline) {
+        let (mut open, mut ports) = (0, 0);
+        for at in bits::ones(live) {
+            let group = &mut self.groups[at];
+            if step.in_cycle == 0 || group.last_ready >= step.number {
+                group.dispatch(SchedulerId::new(at), step, memory);
+            }
+            if group.waiting_ports != 0 && group.has_free(step.number) {
+                open |= 1 << at;
+                ports |= group.waiting_ports;
+            }
+        }
+        if open != 0 {
+            self.collect(step, open, ports);
+        }
+    }
+
+    /// Updates, at the end of a step, the earliest cycle with autonomous activity, and frees the
+    /// empty groups.
+    fn settle(&mut self, soon: CoreCycle, live: u64) {
+        let mut next = CoreCycle::NEVER;
         for at in bits::ones(self.occupied) {
             let group = &mut self.groups[at];
             if live >> at & 1 == 1 {
-                group.settle(cycle + 1, self.steps, self.offers >> at & 1 == 1);
+                group.next_activity = group.next(soon, self.offers >> at & 1 == 1);
+                self.occupied &= !(u64::from(group.len == 0) << at);
             }
-            self.next_activity = self.next_activity.min(group.next_activity);
-            self.occupied &= !(u64::from(group.len == 0) << at);
+            next = next.min(group.next_activity);
         }
+        self.next_activity = next;
     }
 
     /// Returns the groups with possible activity in `cycle`; the load/store unit took instructions
     /// of the schedulers in `changed`.
     fn live(&self, cycle: CoreCycle, changed: u64) -> u64 {
-        let moves = |&at: &usize| changed >> at & 1 == 1 || self.groups[at].next_activity <= cycle;
-        bits::ones(self.occupied).filter(moves).fold(0, |live, at| live | 1 << at)
+        let mut live = self.occupied & changed;
+        for at in bits::ones(self.occupied & !changed) {
+            live |= u64::from(self.groups[at].next_activity <= cycle) << at;
+        }
+        live
     }
 
-    /// Moves instructions from dispatch registers to collectors, by class and oldest first. An
-    /// instruction whose scheduler has no free collector blocks younger ones of its class
-    /// (GPGPU-Sim, `allocate_cu`).
-    fn collect(&mut self, step: u64) {
-        let mut open = self.waiting_ports;
-        while open != 0 {
-            for rank in bits::ones(open) {
-                if !self.collect_oldest(PORTS[rank], step) {
-                    open &= !(1 << rank);
+    /// Moves instructions of the classes with the ranks `ports` from dispatch registers to
+    /// collectors, by class and oldest first. The groups `open` have a free collector. An instruction
+    /// whose scheduler has none blocks younger ones of its class (GPGPU-Sim, `allocate_cu`).
+    fn collect(&mut self, step: Step, mut open: u64, mut ports: u64) {
+        while ports != 0 {
+            for rank in bits::ones(ports) {
+                let class = PORTS[rank];
+                if self.is_entering(class, step.number) {
+                    self.entering[class.index()] -= 1;
+                    continue;
                 }
+                let at = self.oldest(class);
+                if open >> at & 1 == 0 {
+                    ports &= !(1 << rank);
+                    continue;
+                }
+                self.collect_from(at, class, step);
+                open &= !(u64::from(!self.groups[at].has_free(step.number)) << at);
+                ports &= !(u64::from(self.waiting[class.index()] & open == 0) << rank);
             }
         }
     }
 
-    /// Moves the oldest instruction in a dispatch register of `class` to a collector; returns
-    /// whether it did.
-    fn collect_oldest(&mut self, class: Class, step: u64) -> bool {
+    /// Moves the instruction in the dispatch register of `class` of a group to a collector.
+    #[inline]
+    fn collect_from(&mut self, at: usize, class: Class, step: Step) {
+        let reads = self.groups[at].waiting[class.index()].reads;
+        let (ready, ready_cycle) = self.read_operands(step, reads);
+        self.groups[at].collect(class, step, ready, ready_cycle);
+        self.waiting[class.index()] &= !(1 << at);
+    }
+
+    /// Returns the group with the oldest instruction in the dispatch register of `class`, which is
+    /// occupied in some group.
+    #[inline]
+    fn oldest(&self, class: Class) -> usize {
         let groups = self.waiting[class.index()];
-        let age = |&at: &usize| self.groups[at].waiting[class.index()].age;
-        let Some(at) = bits::ones(groups).min_by_key(age) else {
-            self.waiting_ports &= !(1 << RANKS[class.index()]);
-            return false;
-        };
-        if !self.groups[at].has_free(step) {
-            return false;
-        }
-        self.groups[at].collect(class, step);
-        self.waiting[class.index()] = groups & !(1 << at);
-        true
+        let age = |at: usize| self.groups[at].waiting[class.index()].age;
+        let first = groups.trailing_zeros() as usize;
+        let others = bits::ones(groups & (groups - 1));
+        others.fold(first, |oldest, at| if age(at) < age(oldest) { at } else { oldest })
     }
 
     /// Returns the first cycle from `soon` on with autonomous activity.
     pub fn next(&self, soon: CoreCycle, memory: &MemoryPipeline) -> CoreCycle {
-        let mut next = CoreCycle::NEVER;
-        for at in bits::ones(self.occupied) {
-            let offers = memory.offers() >> at & 1 == 1;
-            next = next.min(self.groups[at].next(soon, self.steps, offers));
-            if next == soon {
-                break;
-            }
-        }
-        next
+        if self.has_left_register(memory) { soon } else { self.next_activity.max(soon) }
     }
 
     /// Returns a lower bound, from `soon` on, of the next cycle in which an idle load/store unit is
@@ -347,33 +507,59 @@ impl Collectors {
 impl CollectorGroup {
     fn new(collectors: usize) -> CollectorGroup {
         CollectorGroup {
-            waiting: [Buffered::BLANK; CLASSES],
-            registers: [Buffered::BLANK; CLASSES],
-            waiting_classes: 0,
+            waiting: [Waiting::BLANK; CLASSES],
+            registers: [Compute::BLANK; CLASSES],
+            waiting_ports: 0,
             register_classes: 0,
             collectors: vec![None; collectors],
             free: collectors,
+            last_ready: 0,
             taken: [CoreCycle::ZERO; CLASSES],
             unit_free: [CoreCycle::ZERO; CLASSES],
             uncontended_until: 0,
-            has_advanced: false,
-            next_activity: CoreCycle::ZERO,
+            first_until: 0,
+            known_until: [CoreCycle::ZERO; CLASSES],
+            next_activity: CoreCycle::NEVER,
             len: 0,
         }
     }
 
-    /// Whether an instruction that enters a collector in step `collect` and leaves it in cycle
-    /// `dispatch` reaches the register of its unit without contention: no other waits for a
-    /// collector, one is free, and the register will be empty.
+    /// Whether an instruction that issues in `cycle`, enters a collector in step `collect` and leaves
+    /// it in cycle `dispatch` reaches the register of its unit without contention: no other waits for
+    /// a collector, one is free, and the register will be empty.
     #[inline]
-    fn is_uncontended(&self, class: Class, collect: u64, dispatch: CoreCycle) -> bool {
+    fn is_uncontended(
+        &self,
+        class: Class,
+        cycle: CoreCycle,
+        collect: u64,
+        dispatch: CoreCycle,
+    ) -> bool {
         self.taken[class.index()] <= dispatch
-            && self.has_free(collect)
+            && self.known_until[class.index()] <= cycle
+            && self.will_have_free(collect)
             && (self.len == 0 || self.is_clear(class))
     }
 
+    /// Whether an instruction that enters a collector in step `collect` gets the first collector, and
+    /// no other is in the dispatch registers, the collectors or the unit registers but for those with
+    /// a known path.
+    #[inline]
+    fn first_is_free(&self, collect: u64) -> bool {
+        self.len == 0 && self.first_until <= collect && self.has_free(collect) && finds_paths()
+    }
+
+    /// Takes an instruction of `class`, which leaves its collector in cycle `dispatch`, into its unit;
+    /// returns the cycle.
+    #[inline]
+    fn take_from(&mut self, class: Class, dispatch: CoreCycle, unit: Unit) -> CoreCycle {
+        let taken = self.unit_free[class.index()].max(dispatch + 1);
+        self.take_at(class, taken, unit);
+        taken
+    }
+
     fn is_clear(&self, class: Class) -> bool {
-        self.waiting_classes == 0 && !self.holds(class) && !self.collects(class)
+        self.waiting_ports == 0 && !self.holds(class) && !self.collects(class)
     }
 
     /// Records that a unit takes an instruction of `class` in `cycle`.
@@ -386,7 +572,16 @@ impl CollectorGroup {
     /// Whether a collector is free in `step`.
     #[inline]
     fn has_free(&self, step: u64) -> bool {
-        self.free > usize::from(self.uncontended_until > step)
+        let compute = usize::from(self.uncontended_until > step);
+        self.free > compute + usize::from(self.first_until > step)
+    }
+
+    /// Whether a collector is free in `step`, the first of the next cycle, if no instruction leaves
+    /// a collector before.
+    #[inline]
+    fn will_have_free(&self, step: u64) -> bool {
+        let compute = usize::from(self.uncontended_until > step);
+        self.free > compute + usize::from(self.first_until >= step)
     }
 
     /// Whether the register of the unit is occupied.
@@ -396,7 +591,7 @@ impl CollectorGroup {
     }
 
     fn collects(&self, class: Class) -> bool {
-        self.collectors.iter().flatten().any(|&(of, _)| of == class)
+        self.collectors.iter().flatten().any(|collected| collected.class == class)
     }
 
     /// Moves instructions from unit registers into free units.
@@ -405,86 +600,78 @@ impl CollectorGroup {
             if self.unit_free[at] > cycle {
                 continue;
             }
-            let Instruction::Compute(compute) = self.registers[at].instruction else {
-                unreachable!("the load/store unit has its own registers")
-            };
+            let compute = self.registers[at];
             self.register_classes &= !(1 << at);
             self.take_at(Class::new(at), cycle, compute.unit);
             self.len -= 1;
-            self.has_advanced = true;
             taken.push(Taken { compute, at: cycle });
         }
     }
 
     /// Moves instructions with all operands from collectors, the first collector first, into empty
     /// unit registers.
-    fn dispatch(
-        &mut self,
-        scheduler: SchedulerId,
-        (step, cycle): (u64, CoreCycle),
-        memory: &mut MemoryPipeline,
-    ) {
+    fn dispatch(&mut self, scheduler: SchedulerId, step: Step, memory: &mut MemoryPipeline) {
         if self.free == self.collectors.len() {
             return;
         }
-        for at in 0..self.collectors.len() {
-            let Some((class, buffered)) = self.collectors[at] else { continue };
-            if buffered.ready > step {
+        let mut held = self.held_classes(memory.offers() >> scheduler.index() & 1 == 1);
+        for collector in &mut self.collectors {
+            let Some(collected) = collector else { continue };
+            let at = collected.class.index();
+            if collected.ready > step.number || held >> at & 1 == 1 || self.taken[at] > step.cycle {
                 continue;
             }
-            match buffered.instruction {
-                Instruction::Memory(_) if memory.offers() >> scheduler.index() & 1 == 1 => {
-                    continue;
-                }
+            match collected.instruction {
                 Instruction::Memory(entry) => {
-                    memory.offer(scheduler, entry, cycle);
+                    memory.offer(scheduler, entry, step.cycle);
                     self.len -= 1;
                 }
-                Instruction::Compute(_) => {
-                    if self.holds(class) || self.taken[class.index()] > cycle {
-                        continue;
-                    }
-                    self.registers[class.index()] = buffered;
-                    self.register_classes |= 1 << class.index();
+                Instruction::Compute(compute) => {
+                    self.registers[at] = compute;
+                    self.register_classes |= 1 << at;
                 }
             }
-            self.collectors[at] = None;
+            held |= 1 << at;
+            *collector = None;
             self.free += 1;
-            self.has_advanced = true;
         }
     }
 
-    /// Moves the instruction in the dispatch register of `class` to the first free collector.
-    fn collect(&mut self, class: Class, step: u64) {
-        self.waiting_classes &= !(1 << class.index());
-        let mut buffered = self.waiting[class.index()];
-        buffered.ready = step + 1 + u64::from(buffered.reads);
-        let free = self.collectors.iter_mut().find(|collector| collector.is_none());
-        *free.expect("a collector is free") = Some((class, buffered));
-        self.free -= 1;
-        self.has_advanced = true;
+    /// Returns the classes with an occupied unit register. `offers`: that of the load/store unit is
+    /// occupied.
+    #[inline]
+    fn held_classes(&self, offers: bool) -> u64 {
+        self.register_classes | u64::from(offers) << MEMORY.index()
     }
 
-    /// Updates, at the end of a step, the earliest cycle with autonomous activity.
-    fn settle(&mut self, soon: CoreCycle, steps: u64, offers: bool) {
-        let moved = std::mem::take(&mut self.has_advanced);
-        self.next_activity = if moved { soon } else { self.next(soon, steps, offers) };
+    /// Moves the instruction in the dispatch register of `class` to the first free collector.
+    fn collect(&mut self, class: Class, step: Step, ready: u64, ready_cycle: CoreCycle) {
+        self.waiting_ports &= !(1 << RANKS[class.index()]);
+        let instruction = self.waiting[class.index()].instruction;
+        let first = usize::from(self.first_until > step.number);
+        let free = self.collectors[first..].iter_mut().find(|collector| collector.is_none());
+        let collected = Collected { class, ready, ready_cycle, instruction };
+        *free.expect("a collector is free") = Some(collected);
+        self.last_ready = self.last_ready.max(ready);
+        self.free -= 1;
     }
 
     /// Returns the first cycle from `soon` on with autonomous activity. `offers`: the load/store
     /// register is occupied.
-    fn next(&self, soon: CoreCycle, steps: u64, offers: bool) -> CoreCycle {
-        if self.free > 0 && self.waiting_classes != 0 {
+    fn next(&self, soon: CoreCycle, offers: bool) -> CoreCycle {
+        if self.free > 0 && self.waiting_ports != 0 {
             return soon;
         }
-        let taken = bits::ones(self.register_classes).map(|class| self.unit_free[class]);
-        let collected = self.collectors.iter().flatten().filter_map(|&(class, buffered)| {
-            let ready = CoreCycle::new(buffered.ready / steps);
-            if class == MEMORY {
-                return (!offers).then_some(ready);
+        let mut next = CoreCycle::NEVER;
+        for class in bits::ones(self.register_classes) {
+            next = next.min(self.unit_free[class]);
+        }
+        let held = self.held_classes(offers);
+        for &Collected { class, ready_cycle, .. } in self.collectors.iter().flatten() {
+            if held >> class.index() & 1 == 0 {
+                next = next.min(ready_cycle.max(self.taken[class.index()]));
             }
-            (!self.holds(class)).then(|| self.taken[class.index()].max(ready))
-        });
-        taken.chain(collected).min().map_or(CoreCycle::NEVER, |next| next.max(soon))
+        }
+        next.max(soon)
     }
 }

@@ -22,12 +22,14 @@ impl Sm {
             return Ok(0);
         }
         let mut issued = 0;
-        for s in self.issue.begin(self.ctas.occupied_cycles(cycle)) {
+        let mut s = self.issue.begin(self.ctas.occupied_cycles(cycle));
+        for _ in self.issue.schedulers() {
             self.issue.reach(s);
             if let Some(warp) = self.pick(s, cycle) {
                 self.issue_warp(s, warp, cycle, map)?;
                 issued += 1;
             }
+            s = self.issue.after(s);
         }
         self.issue.end();
         Ok(issued)
@@ -252,7 +254,18 @@ impl Sm {
 
     /// Advances the operand collectors through `cycle`, and the warps whose operands or drain
     /// depend on instructions that units have taken.
+    #[inline]
     pub(super) fn collect_until(&mut self, cycle: CoreCycle) {
+        let Some(collectors) = &mut self.issue.collectors else { return };
+        if collectors.is_still(cycle, &self.memory) {
+            collectors.skip_to(cycle);
+        } else {
+            self.collect_moving(cycle);
+        }
+    }
+
+    #[inline(never)]
+    fn collect_moving(&mut self, cycle: CoreCycle) {
         let Some(collectors) = &mut self.issue.collectors else { return };
         collectors.advance(cycle, &mut self.memory);
         while let Some(taken) = self.issue.collectors.as_mut().and_then(|c| c.take_taken()) {

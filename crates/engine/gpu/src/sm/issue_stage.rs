@@ -74,15 +74,21 @@ impl IssueStage {
         }
     }
 
-    /// Begins the issue of a cycle and returns the schedulers in issue order. With rotation, the
-    /// first scheduler changes in every cycle with CTAs; `occupied` of them precede this one
-    /// (GPGPU-Sim, `shader_core_ctx::issue`, `Issue_Prio`).
+    /// Begins the issue of a cycle and returns the first scheduler. With rotation, it changes in
+    /// every cycle with CTAs; `occupied` of them precede this one (GPGPU-Sim,
+    /// `shader_core_ctx::issue`, `Issue_Prio`).
     #[inline]
-    pub fn begin(&mut self, occupied: u64) -> impl Iterator<Item = SchedulerId> + use<> {
-        let schedulers = self.sub_cores.len();
-        let first = if self.rotates { occupied as usize % schedulers } else { 0 };
+    pub fn begin(&mut self, occupied: u64) -> SchedulerId {
         self.later = if self.collectors.is_some() { u64::MAX } else { 0 };
-        (first..schedulers).chain(0..first).map(SchedulerId::new)
+        let first = if self.rotates { occupied % self.sub_cores.len() as u64 } else { 0 };
+        SchedulerId::new(first as usize)
+    }
+
+    /// Returns the scheduler that issues after `s` in a cycle.
+    #[inline]
+    pub fn after(&self, s: SchedulerId) -> SchedulerId {
+        let next = s.index() + 1;
+        SchedulerId::new(if next < self.sub_cores.len() { next } else { 0 })
     }
 
     /// Lets warps that become ready before the issue of a cycle issue in it, until

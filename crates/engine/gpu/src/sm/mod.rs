@@ -156,7 +156,7 @@ impl Sm {
             self.leave_clusters(cycle);
             self.memory.exchange(ctx);
         }
-        if self.memory.translates() {
+        if self.memory.has_translated(ctx) {
             self.memory.translate(ctx);
         }
         if self.memory.has_reply(ctx) {
@@ -183,14 +183,16 @@ impl Sm {
         let ready_before = count(self.ready_to_issue());
         if self.issue.collectors.is_some() {
             // GPGPU-Sim, `shader_core_ctx::cycle`: execute, read operands, issue.
-            self.memory.work(self.occupancy(), ctx);
+            if self.memory.has_work() {
+                self.memory.work(self.occupancy(), ctx);
+            }
             self.collect_until(cycle);
         }
         let issued = self.issue_all(cycle, ctx.map)?;
         if self.fetch.waiting() != 0 {
             self.fetch_instructions(cycle);
         }
-        if self.issue.collectors.is_none() {
+        if self.issue.collectors.is_none() && self.memory.has_work() {
             self.memory.work(self.occupancy(), ctx);
         }
         if self.sync.is_active() {
@@ -275,7 +277,8 @@ impl Sm {
         let (access, entry) =
             self.memory.start(access, scheduler, instruction, addresses, member, map);
         if let (Some(collectors), Some(entry)) = (&mut self.issue.collectors, entry) {
-            collectors.issue_memory(scheduler, instruction.operands, entry);
+            let operands = instruction.operands;
+            collectors.issue_memory(scheduler, cycle, operands, entry, &mut self.memory);
         }
         if instruction.kind == Kind::AsyncCopy {
             warp.copies.push(access);

@@ -1,8 +1,8 @@
-//! Coalescing of lane addresses into sectors, and bank conflicts of shared memory.
+//! Coalescing of lane addresses into sectors.
 
 use super::sectors::{Sector, Sectors};
 use std::collections::BTreeMap;
-use warpmem_machine::{self as machine, AtomicRequests, Machine, RequestOrder};
+use warpmem_machine::{AtomicRequests, Machine, RequestOrder};
 use warpmem_trace::MAX_REGISTER_WIDTH;
 
 /// Bytes of a page, the unit of `run.page_offset`.
@@ -185,73 +185,6 @@ impl Coalescer {
     }
 }
 
-/// Counts the passes of shared-memory instructions. The distinct words of each bank are linked
-/// lists in one array.
-pub(super) struct SharedPasses {
-    banks: u64,
-    bank_bytes: u32,
-    words: Vec<(u64, u16)>,
-    last: [u16; MAX_BANKS],
-    counts: [u16; MAX_BANKS],
-}
-
-const MAX_BANKS: usize = 64;
-const NONE: u16 = u16::MAX;
-
-impl SharedPasses {
-    pub fn new(shared: &machine::SharedMemory) -> SharedPasses {
-        SharedPasses {
-            banks: shared.banks.into(),
-            bank_bytes: shared.bank_bytes,
-            words: Vec::new(),
-            last: [NONE; MAX_BANKS],
-            counts: [0; MAX_BANKS],
-        }
-    }
-
-    /// Returns the passes of an instruction: the number of distinct words in its busiest bank.
-    pub fn of(&mut self, addresses: impl IntoIterator<Item = u64>, width: u32) -> u32 {
-        self.words.clear();
-        self.last = [NONE; MAX_BANKS];
-        self.counts = [0; MAX_BANKS];
-        let words_per_lane = u64::from(width.div_ceil(self.bank_bytes).max(1));
-        let mut passes = 1;
-        for address in addresses {
-            let first = address / u64::from(self.bank_bytes);
-            for word in (0..words_per_lane).map(|k| first.wrapping_add(k)) {
-                passes = passes.max(self.add((word % self.banks) as usize % MAX_BANKS, word));
-            }
-        }
-        passes.into()
-    }
-
-    /// Returns the bytes of the distinct words of the last instruction.
-    pub fn word_bytes(&self) -> u32 {
-        self.words.len() as u32 * self.bank_bytes
-    }
-
-    /// Returns the bytes that all banks provide per pass.
-    pub fn bytes(&self) -> u32 {
-        self.banks as u32 * self.bank_bytes
-    }
-
-    /// Adds a word to a bank; returns the bank's number of distinct words.
-    fn add(&mut self, bank: usize, word: u64) -> u16 {
-        let mut at = self.last[bank];
-        while at != NONE {
-            let (other, next) = self.words[usize::from(at)];
-            if other == word {
-                return self.counts[bank];
-            }
-            at = next;
-        }
-        let place = self.words.len() as u16;
-        self.words.push((word, std::mem::replace(&mut self.last[bank], place)));
-        self.counts[bank] += 1;
-        self.counts[bank]
-    }
-}
-
 impl Sectors {
     /// Returns the entry of a sector, with `bytes` added to its parts.
     #[inline]
@@ -421,22 +354,5 @@ mod tests {
         let (loads, atomic) = of(&moved);
         assert_eq!(loads, [0x4000, 0x4020]);
         assert_eq!((atomic.address, atomic.max_lanes_per_address), (0x4000, 2));
-    }
-
-    #[test]
-    fn shared_memory_conflicts_take_passes() {
-        let shared = machine::SharedMemory { latency: 20, banks: 32, bank_bytes: 4 };
-        let mut shared = SharedPasses::new(&shared);
-        let mut passes = |f: &dyn Fn(u64) -> u64, width| {
-            let addresses: Vec<u64> = (0..32).map(f).collect();
-            shared.of(addresses, width)
-        };
-        assert_eq!(passes(&|lane| lane * 4, 4), 1);
-        assert_eq!(passes(&|_| 64, 4), 1, "broadcast");
-        assert_eq!(passes(&|lane| lane * 8, 4), 2, "stride of two words");
-        assert_eq!(passes(&|lane| lane * 128, 4), 32, "one bank");
-        assert_eq!(passes(&|lane| lane * 8, 8), 2, "twice the bandwidth of the banks");
-        assert_eq!(passes(&|lane| lane * 16, 16), 4, "four times");
-        assert_eq!(passes(&|lane| lane / 16 * 64, 16), 1, "two adjacent broadcasts");
     }
 }

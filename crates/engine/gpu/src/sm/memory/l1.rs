@@ -96,7 +96,11 @@ impl L1 {
 
     /// Returns the bank of a sector.
     pub fn bank(&self, address: u64) -> L1Bank {
-        L1Bank((self.cache.geometry().sector(address) % u64::from(self.config.banks)) as usize)
+        let sector = self.cache.geometry().sector(address);
+        let banks = u64::from(self.config.banks);
+        // A division takes longer than the rest of a lookup.
+        let bank = if banks.is_power_of_two() { sector & (banks - 1) } else { sector % banks };
+        L1Bank(bank as usize)
     }
 
     pub fn counts(&self) -> &CacheCounts {

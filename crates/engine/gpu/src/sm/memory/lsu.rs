@@ -81,6 +81,12 @@ impl Lsu {
         self.entries.len() - self.free.len()
     }
 
+    /// Whether the unit has no instruction and none is offered.
+    #[inline]
+    pub fn is_unused(&self) -> bool {
+        self.current.is_none() && self.offers == 0
+    }
+
     /// Returns empty lists for the requests of an instruction.
     pub fn take_lists(&mut self) -> RequestLists {
         let mut lists = self.lists.pop().unwrap_or_default();
@@ -139,7 +145,7 @@ impl Lsu {
     /// free.
     #[inline]
     pub fn take(&mut self, cycle: CoreCycle) {
-        if !self.has_collectors {
+        if !self.has_collectors && self.may_take(cycle) {
             self.take_for(cycle);
         }
     }
@@ -148,16 +154,19 @@ impl Lsu {
     /// unit's register immediately.
     #[inline]
     pub fn take_next(&mut self, cycle: CoreCycle) {
-        if self.has_collectors {
+        if self.has_collectors && self.may_take(cycle + 1) {
             self.take_for(cycle + 1);
         }
     }
 
-    /// Takes the oldest instruction that can start in cycle `start`, if the unit is free then.
+    /// Whether an instruction is offered and the unit is free in cycle `start`.
+    #[inline]
+    fn may_take(&self, start: CoreCycle) -> bool {
+        self.offers != 0 && self.current.is_none() && self.busy_until <= start
+    }
+
+    /// Takes the oldest instruction that can start in cycle `start`, in which the unit is free.
     fn take_for(&mut self, start: CoreCycle) {
-        if self.offers == 0 || self.current.is_some() || self.busy_until > start {
-            return;
-        }
         let first = |at: usize| self.first(at).filter(|queued| queued.entry.from <= start);
         let ages = bits::ones(self.offers).filter_map(|at| Some((first(at)?.age, at)));
         let Some((_, at)) = ages.min() else { return };

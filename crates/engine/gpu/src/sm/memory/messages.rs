@@ -9,8 +9,8 @@
 
 use super::MemoryPipeline;
 use super::access::AccessId;
-use super::coalescer::SharedPasses;
 use super::entry::{Entry, Work};
+use super::passes::SharedPasses;
 use super::signals::arrival;
 use crate::context::Context;
 use crate::ports::DuplexPorts;
@@ -136,8 +136,7 @@ fn lane_message(
 ) -> Message {
     let ClusterAddress { rank, offset } = ClusterAddress::of(first);
     let lanes = addresses.clone().count() as u32;
-    let count = passes.of(addresses, instruction.width);
-    let data = passes.word_bytes();
+    let (count, data) = passes.of(addresses, instruction.width);
     let (bytes, answer) = match instruction.kind {
         Kind::Store | Kind::Reduction => (data, 0),
         Kind::Atomic => (data, data),

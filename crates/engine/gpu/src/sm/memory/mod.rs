@@ -22,6 +22,7 @@ mod lookup;
 mod lsu;
 mod messages;
 mod network_port;
+mod passes;
 mod replay;
 mod reply;
 mod requests;
@@ -279,6 +280,12 @@ impl MemoryPipeline {
         self.counts.requested_banks += u64::from(banks);
     }
 
+    /// Whether the load/store unit has an instruction or can take one.
+    #[inline]
+    pub fn has_work(&self) -> bool {
+        !self.lsu.is_unused()
+    }
+
     /// Works on the current instruction of the load/store unit, and takes the next.
     pub fn work(&mut self, occupancy: Occupancy, ctx: &mut Context) {
         let cycle = self.cycle;
@@ -357,6 +364,13 @@ impl MemoryPipeline {
         }
     }
 
+    /// Whether a translation has arrived by this cycle, or translated requests wait for the port.
+    #[inline]
+    pub fn has_translated(&self, ctx: &Context) -> bool {
+        let translation = self.network.translation.as_ref();
+        translation.is_some_and(|own| own.has_work(self.cycle, ctx))
+    }
+
     /// Whether the SM translates addresses.
     #[inline]
     pub fn translates(&self) -> bool {
@@ -384,10 +398,8 @@ impl MemoryPipeline {
     pub fn translate(&mut self, ctx: &mut Context) {
         let cycle = self.cycle;
         let Some(translation) = &mut self.network.translation else { return };
-        if translation.has_work(cycle, ctx) {
-            translation.take_arrivals(cycle, ctx);
-            self.send_translated(cycle, ctx);
-        }
+        translation.take_arrivals(cycle, ctx);
+        self.send_translated(cycle, ctx);
     }
 
     fn send_translated(&mut self, cycle: CoreCycle, ctx: &mut Context) {

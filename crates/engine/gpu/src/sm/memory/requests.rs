@@ -1,9 +1,10 @@
 //! Address generation: from the lanes' addresses to sectors, messages and signals.
 
-use super::coalescer::{Coalescer, SharedPasses};
+use super::coalescer::Coalescer;
 use super::entry::{RequestLists, Work};
 use super::footprint::Footprint;
 use super::messages::{ClusterMember, write_messages};
+use super::passes::SharedPasses;
 use super::signals::write_signals;
 use crate::sm::code::Static;
 use warpmem_machine::Machine;
@@ -43,7 +44,8 @@ impl RequestGenerator {
             if let Some(operation) = instruction.mbarrier {
                 write_signals(operation, addresses, member.cta, &mut lists.signals);
             }
-            return Work::Shared { passes: self.passes.of(addresses.iter().copied(), width) };
+            let passes = self.passes.of_instruction(instruction.pc, addresses, width);
+            return Work::Shared { passes };
         }
         let work = Work::of(instruction);
         match work {

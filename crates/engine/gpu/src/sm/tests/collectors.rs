@@ -2,6 +2,8 @@
 
 use super::pipeline::{INTEGER, simple};
 use super::*;
+use crate::sm::collectors::FINDS_PATHS;
+use proptest::prelude::*;
 use warpmem_testing::{Step, barrier, compute, exit, load};
 use warpmem_trace::OpClass::{Fp32, Fp64, Integer};
 use warpmem_trace::{Compute, OpClass, Operands};
@@ -253,4 +255,49 @@ fn a_load_in_the_last_collector_starves_while_loads_use_the_first() {
     let in_order = [0, 1, 2, 3, 4, 5, 6, 7, 8];
     assert_eq!(load_order(9, &["sm.collectors=1"]), in_order, "a single collector is FIFO");
     assert_eq!(load_order(9, &["sm.collectors=0"]), in_order, "no limit");
+}
+
+/// Instructions of three warps: a class or a load, the registers that it reads, and how far back the
+/// compute instruction lies whose result it needs, 0 for none.
+fn programs() -> impl Strategy<Value = Vec<WarpSteps>> {
+    let class = prop::sample::select(vec![Integer, Fp32, Fp64]);
+    let compute = (class, prop::collection::vec(0u16..8, 0..4), 0u8..4).prop_map(
+        |(class, registers, distance)| {
+            let deps = if distance == 0 { Vec::new() } else { vec![distance] };
+            let operands = Operands::of(registers);
+            Step::Compute(Compute { class, deps, operands })
+        },
+    );
+    let memory = (1u64..3, 0u64..64)
+        .prop_map(|(count, line)| load(&(0..count).map(|at| (line + at) << 7).collect::<Vec<_>>()));
+    let step = prop_oneof![4 => compute, 1 => memory];
+    prop::collection::vec(prop::collection::vec(step, 1..24), 3)
+}
+
+proptest! {
+    /// Paths found at issue compared with paths found step by step.
+    #[test]
+    fn known_paths_are_those_of_stepped_collectors(
+        warps in programs(),
+        (collectors, banks, reads) in (1u32..4, prop::sample::select(vec![0, 1, 2, 4]), 1u32..4),
+        (schedulers, interval) in (1u32..4, 1u32..5),
+    ) {
+        let keys = [
+            format!("sm.collectors={collectors}"),
+            format!("sm.register_banks={banks}"),
+            format!("sm.bank_reads={reads}"),
+            format!("sm.schedulers={schedulers}"),
+            format!("sm.units.integer.interval={interval}"),
+        ];
+        let machine = collecting(&keys.each_ref().map(String::as_str));
+        let outcome = |finds: bool| {
+            FINDS_PATHS.set(finds);
+            let outcome = run(&machine, warps.clone());
+            let sent: Vec<_> =
+                outcome.sent.iter().map(|sent| (sent.request.address, sent.stamps.created)).collect();
+            (outcome.issues.clone(), sent, outcome.end_cycle())
+        };
+        let (stepped, known) = (outcome(false), outcome(true));
+        prop_assert_eq!(stepped, known);
+    }
 }
