@@ -83,8 +83,8 @@ pub struct Overrides {
 pub struct RunOverrides {
     #[command(flatten)]
     overrides: Overrides,
-    /// Sample: simulate as many launches, and CTAs of long launches, as the cycles of the run need to
-    /// be known within SHARE (95 % interval), and extrapolate the others. `--error 1%` is short for
+    /// Sample: simulate enough launches, and CTAs of long launches, to know the cycles of the run within
+    /// SHARE (95 % interval), and extrapolate the others. `--error 1%` is short for
     /// `--set run.error_permille=10`
     #[arg(long, value_name = "SHARE", value_parser = parse_error)]
     error: Option<u32>,

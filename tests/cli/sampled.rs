@@ -38,7 +38,7 @@ fn a_sampled_run_counts_all_launches_and_states_its_error() {
     assert!(error < interval && interval < 0.05, "{error} {interval}");
     let [whole_cycles, cycles] = [&whole, &some].map(|row| row["cycles"].as_f64().unwrap());
     assert!(
-        (cycles / whole_cycles - 1.0).abs() < interval.max(0.005),
+        (cycles / whole_cycles - 1.0).abs() < interval.max(0.02),
         "{cycles} for {whole_cycles}"
     );
     let kernels = rows(&bench, &[&sampled[..], &["--kernels"]].concat());

@@ -4,6 +4,7 @@
 //! Each crate declares its counts' fields once, with [`count_fields`](crate::count_fields).
 
 use crate::Histogram;
+use crate::times::Times;
 
 /// Returns the sum of `units`, count by count.
 pub fn total<T: Total>(units: &[T]) -> T {
@@ -28,50 +29,6 @@ pub trait Since {
 pub trait Weigh {
     /// Adds `times` the difference between `before` and `after`, two states of the same counts.
     fn weigh(&mut self, before: &Self, after: &Self, times: Times);
-}
-
-/// A weight: a ratio of whole numbers, so that weighted counts do not depend on the host. Counts are
-/// rounded to the next whole number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Times {
-    above: u64,
-    below: u64,
-}
-
-impl Times {
-    pub const ONCE: Times = Times { above: 1, below: 1 };
-
-    /// Returns the ratio of two numbers; once if one of them is 0.
-    pub fn ratio(above: u64, below: u64) -> Times {
-        if above == 0 || below == 0 { Times::ONCE } else { Times { above, below } }
-    }
-
-    /// Returns this weight, `whole` times.
-    pub fn times(self, whole: u64) -> Times {
-        Times { above: self.above * whole, ..self }
-    }
-
-    /// Weighs a count.
-    #[inline]
-    pub fn of(self, count: u64) -> u64 {
-        self.of_sum(count.into()) as u64
-    }
-
-    /// Weighs a sum.
-    #[inline]
-    pub fn of_sum(self, sum: u128) -> u128 {
-        (sum * u128::from(self.above) + u128::from(self.below) / 2) / u128::from(self.below)
-    }
-
-    fn of_difference(self, difference: i128) -> i128 {
-        difference.signum() * self.of_sum(difference.unsigned_abs()) as i128
-    }
-}
-
-impl From<u64> for Times {
-    fn from(whole: u64) -> Times {
-        Times { above: whole, below: 1 }
-    }
 }
 
 impl Since for u64 {

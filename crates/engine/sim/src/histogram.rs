@@ -1,6 +1,6 @@
 //! Histogram with fixed buckets, exact below 128 and within 1/64 (1.6 %) above.
 
-use crate::Times;
+use crate::times::Times;
 use serde::Serialize;
 
 /// Counts of values in buckets of equal width within each power of two. Every percentile is known

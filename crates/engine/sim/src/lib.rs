@@ -22,13 +22,14 @@ mod requests;
 mod side_channels;
 mod table;
 mod time;
+mod times;
 mod wheel;
 
 pub use address::{Address, AddressMap, AddressSpace, BitGroup, Field, Layout, Location, test_map};
 pub use bench::Bench;
 pub use cached_lines::{BankRow, CachedLines, LineSet};
 pub use context::Context;
-pub use counts::{Since, Times, Total, Weigh, quotient, total};
+pub use counts::{Since, Total, Weigh, quotient, total};
 pub use due::Due;
 pub use gpcs::Gpcs;
 pub use hash::{Hash, IndexHash, MAX_INDEX_BITS};
@@ -49,3 +50,4 @@ pub use time::{
     Clock, ClockDomain, CoreClock, CoreCycle, Cycle, Domain, DramClock, DramCycle, L2Clock,
     L2Cycle, NetworkClock, NetworkCycle, Ticks, domain,
 };
+pub use times::Times;

@@ -3,6 +3,7 @@
 mod conservation;
 mod fills;
 mod reads;
+mod warm;
 mod writes;
 
 use super::*;

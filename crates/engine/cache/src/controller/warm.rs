@@ -1,5 +1,5 @@
 //! Accesses outside simulated time: they change lines, but cause no traffic, take no time and are not
-//! counted. What they evict has been written back by them.
+//! counted. Lines that they evict are not written back again.
 
 use super::rules::StoreEffect;
 use super::{Allocation, CacheController, Evicted, Place};

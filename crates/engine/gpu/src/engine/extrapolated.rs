@@ -25,8 +25,10 @@ impl<C: Weigh + Default> Extrapolated<C> {
     /// Ends the launch with its last period; returns its counts. `scale`: weight of the drawn periods,
     /// in addition to their own.
     pub fn end_launch(&mut self, scale: Times) -> C {
-        let mut all = mem::take(&mut self.own);
-        all.weigh(&C::default(), &mem::take(&mut self.drawn), scale);
+        let (mut all, nothing) = (C::default(), C::default());
+        all.weigh(&nothing, &mem::take(&mut self.drawn), scale);
+        // Last, as what is no count takes the value of the last state.
+        all.weigh(&nothing, &mem::take(&mut self.own), Times::ONCE);
         all
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! An LRU cache holds the lines touched last. The skipped CTAs are therefore counted from the last one
 //! back, until they have touched more lines than L2 holds; those from there on are executed without
-//! time, as many at once as the machine holds, each warp a record at a time, through the L1 of an SM. This
+//! time, a full machine at once, each warp a record at a time, through the L1 of an SM. This
 //! leaves about the lines, dirty data and order that the skipped CTAs would have left, at the cost of
 //! reading as much of the trace as L2 remembers. L1, first-level TLBs and DRAM rows are left to the
 //! simulated CTAs before a drawn part.
@@ -118,8 +118,8 @@ impl<'t> Warming<'t> {
         Ok(())
     }
 
-    /// Executes CTAs of a launch, given by chunk and index, as many at a time as the machine holds: each
-    /// warp a record at a time, so that their accesses mix as those of resident warps do.
+    /// Executes CTAs of a launch, given by chunk and index, on a full machine: each warp a record at a
+    /// time, so that their accesses mix as those of resident warps do.
     fn execute(
         &mut self,
         launch: u32,

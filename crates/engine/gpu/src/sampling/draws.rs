@@ -15,7 +15,7 @@ const PILOT: usize = 3;
 const FIRST_RUNS: u32 = 8;
 const LEAST_RUNS: u32 = 4;
 
-/// A run of items, of which one is drawn.
+/// A run of items, represented by a drawn one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Run {
     pub items: Range<u32>,
@@ -36,7 +36,7 @@ pub(crate) struct Variance {
     pub freedom: f64,
 }
 
-/// A value and the number of items for which it stands.
+/// A value, and the number of items that it represents.
 #[derive(Clone, Copy)]
 struct Drawn {
     value: f64,

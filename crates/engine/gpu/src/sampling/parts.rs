@@ -22,7 +22,7 @@ use warpmem_sim::Times;
 
 /// Least length of a unit, core cycles.
 const UNIT_CYCLES: u64 = 1 << 14;
-/// Fewest units between head and tail of which it is worth drawing some.
+/// Fewest units between head and tail that are sampled.
 const LEAST_UNITS: u32 = 16;
 /// Units of the head that are compared with those before them, and the change of their rate, relative,
 /// below which the launch has settled.
@@ -182,8 +182,8 @@ impl Parts {
         }
     }
 
-    /// Begins a part of the next `ctas` CTAs that stand for themselves, or of all that are left if these
-    /// do not leave as many.
+    /// Begins a part of the next `ctas` CTAs that stand for themselves, or of all that are left if the
+    /// next part would be shorter.
     fn simulate(&mut self, start: u32, ctas: u32) {
         let left = self.ctas - start;
         let is_last = left < 2 * ctas;
@@ -322,7 +322,7 @@ mod tests {
             prop_assert_eq!(all.iter().map(stand).sum::<u64>(), u64::from(ctas));
         }
 
-        /// Whatever work is issued in a part instead of its own, the ratio to all instructions counts.
+        /// Parts issue instructions of other parts: the ratio to all instructions counts.
         #[test]
         fn a_constant_rate_gives_the_exact_cycles(
             ctas in 100_000u32..2_000_000, wave in 1u32..400, seed in any::<u64>(), shift in 0u64..2000,
