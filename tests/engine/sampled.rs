@@ -94,7 +94,6 @@ fn the_ctas_of_a_long_launch_are_sampled_within_the_stated_interval() {
     let KernelResult { ctas, simulated_ctas, warp_instructions, .. } = some.kernels[0];
     assert_eq!((ctas, warp_instructions), (all.kernels[0].ctas, all.kernels[0].warp_instructions));
     assert!(simulated_ctas < ctas / 2, "{simulated_ctas} of {ctas}");
-    println!("{:?} of {:?}", (some.core_cycles, simulated_ctas), (all.core_cycles, ctas));
     let error = some.core_cycles as f64 / all.core_cycles as f64 - 1.0;
     let stated = some.cycles_error.unwrap().half_interval / all.core_cycles as f64;
     assert!(stated < 0.04 && error.abs() < stated.max(0.01), "{error} for {stated}");

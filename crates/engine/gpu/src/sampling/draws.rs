@@ -229,7 +229,6 @@ mod tests {
                 sum += error;
                 drawn += items.len();
             }
-            println!("held {held}, bias {:.5}, drawn {}", sum / 1000.0, drawn / 1000);
             assert!(held >= 900, "{held} of 1000 within two standard errors");
             assert!((sum / 1000.0).abs() < 5e-4, "bias {}", sum / 1000.0);
             assert!(drawn / 1000 < 250, "{} of 500 drawn", drawn / 1000);
