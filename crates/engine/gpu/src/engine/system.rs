@@ -2,6 +2,7 @@
 
 mod build;
 mod outcome;
+mod warm;
 
 use super::instrumented::WorkBalance;
 use super::phase::Phase;
@@ -10,19 +11,18 @@ use super::split::Split;
 use super::team::Team;
 use crate::context::Recording;
 use crate::controller::MemoryController;
-use crate::cta::{Dispatcher, Gap, KernelSource, Launch, Release};
+use crate::cta::{Dispatcher, KernelSource, Launch, Release};
 use crate::l2::Slice;
 use crate::side::SharedMshrs;
-use crate::sm::{CtaEnd, ReplayedAccess, Sm};
+use crate::sm::{CtaEnd, Sm};
 pub use build::BuildError;
 use std::collections::VecDeque;
 use std::mem;
-use std::sync::Arc;
 use warpmem_dram::CommandSink;
 use warpmem_network::{PeerLinks, SmLinks, Topology};
 use warpmem_sim::{
-    Clock, ClockDomain, Context, CoreCycle, Domain, NetworkCycle, PeerSlices, Region, SliceId,
-    SmId, Ticks, UnitId, domain, free_left,
+    Clock, ClockDomain, Context, CoreCycle, Domain, NetworkCycle, PeerSlices, Region, SmId, Ticks,
+    UnitId, domain, free_left,
 };
 use warpmem_trace::TraceError;
 use warpmem_translation::Mmu;
@@ -423,45 +423,6 @@ impl System {
 
     pub fn dispatcher(&self) -> &Dispatcher {
         &self.dispatcher
-    }
-
-    /// Takes what the dispatcher skipped before the last started CTA.
-    pub fn take_gap(&mut self) -> Option<Gap> {
-        self.dispatcher.take_gap()
-    }
-
-    /// Carries out an access of an SM outside simulated time.
-    pub fn warm(&mut self, sm: SmId, address: u64, access: ReplayedAccess) {
-        let map = Arc::clone(&self.parts[0].map);
-        let place = map.locate(address);
-        let home = place.slice;
-        if access == ReplayedAccess::Read {
-            let entry = self.peers.map_or(home, |peers| peers.entry_slice(sm, home));
-            let is_copy = entry != home;
-            if !self.slice_mut(entry).warm_read(address, place, &map) && is_copy {
-                let home = self.slice_mut(home);
-                home.warm_read(address, place, &map);
-                home.warm_copied(address);
-            }
-            return;
-        }
-        if let Some(peers) = self.peers {
-            self.slice_mut(peers.peer(home)).warm_drop(address);
-        }
-        let home = self.slice_mut(home);
-        match access {
-            ReplayedAccess::Store(bytes) => home.warm_write(address, bytes, place, &map),
-            _ => {
-                home.warm_read(address, place, &map);
-                home.warm_write(address, u32::MAX, place, &map);
-            }
-        }
-    }
-
-    fn slice_mut(&mut self, id: SliceId) -> &mut Slice {
-        let of = |part: &RegionUnits| part.first_slice + part.slices.len() > id.index();
-        let part = self.parts.iter_mut().find(|part| of(part)).expect("every slice has a region");
-        &mut part.slices[id.index() - part.first_slice]
     }
 
     /// Returns the number of unit steps so far.

@@ -176,3 +176,63 @@ impl Sampling {
 fn seed(launch: u32) -> u64 {
     u64::from(launch) << 32 | SEED
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::machine;
+    use warpmem_testing::{TestKernel, compute, trace};
+    use warpmem_trace::OpClass;
+
+    /// Samples `launches` alike launches whose cycles are `cycles`; returns the launches that each
+    /// simulated one represents, and the error.
+    fn sample(launches: usize, cycles: impl Fn(u32) -> u64) -> (Vec<u32>, CyclesError) {
+        let cta = vec![vec![compute(OpClass::Integer, &[])]];
+        let kernel = TestKernel { name: Some("k".to_owned()), ..TestKernel::new(vec![cta]) };
+        let trace = trace(&vec![kernel; launches]);
+        let machine = machine(&["run.error_permille=10"]);
+        let waves = std::iter::repeat(8);
+        let mut sampling = Sampling::new(&machine, trace.kernels(), waves).unwrap();
+        let mut represented = Vec::new();
+        for launch in 0..launches as u32 {
+            assert_eq!(sampling.like(launch), 0);
+            if let Some(stands_for) = sampling.choose(launch) {
+                assert!(sampling.parts(launch, stands_for).is_none(), "it has a single CTA");
+                sampling.end(launch, stands_for, cycles(launch), None);
+                represented.push(stands_for);
+            }
+        }
+        (represented, sampling.error().unwrap())
+    }
+
+    #[test]
+    fn drawn_launches_stand_for_all_and_the_first_for_itself() {
+        for launches in [1, 2, 9, 40, 200] {
+            let (represented, error) =
+                sample(launches, |launch| if launch == 0 { 900 } else { 100 });
+            assert_eq!((represented[0], represented.iter().sum()), (1, launches as u32));
+            assert_eq!(error, CyclesError { standard: 0.0, half_interval: 0.0 });
+        }
+    }
+
+    /// Values of 100 and 140 in turn have the variance 800; a draw for n launches adds n (n - 1) times
+    /// that.
+    #[test]
+    fn the_error_is_that_of_the_drawn_launches() {
+        let turn = std::cell::Cell::new(0);
+        let (represented, error) = sample(60, |launch| {
+            turn.set(turn.get() + u64::from(launch > 0));
+            100 + 40 * (turn.get() % 2)
+        });
+        let weight: u32 = represented[1..].iter().map(|n| n * (n - 1)).sum();
+        assert!(weight > 0);
+        assert!((error.standard.powi(2) - 800.0 * f64::from(weight)).abs() < 1e-6);
+        assert!(error.half_interval > 1.96 * error.standard);
+    }
+
+    #[test]
+    fn machines_without_an_error_simulate_everything() {
+        let trace = trace(&[TestKernel::new(vec![])]);
+        assert!(Sampling::new(&machine(&[]), trace.kernels(), std::iter::once(1)).is_none());
+    }
+}
