@@ -89,6 +89,10 @@ fn what_cannot_be_sampled_is_refused() {
             &["sample", "estimate", "s.wmt", "--fraction", "50%", "--set", "run.error_permille=10"],
             "every launch is evaluated here",
         ),
+        (
+            &["sample", "estimate", "s.wmt", "--fraction", "50%", "--set", "run.fast_forward=1"],
+            "every launch is evaluated here",
+        ),
     ] {
         bench.refuses(arguments, &[reason]);
     }

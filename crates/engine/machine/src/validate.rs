@@ -46,13 +46,15 @@ impl Machine {
         Ok(check_address(self)?)
     }
 
-    /// Refuses a machine that samples runs, where every launch is evaluated.
+    /// Refuses a machine that samples runs or skips launches, where every launch is evaluated.
     ///
     /// # Errors
     /// As [`Machine::validate`].
     pub fn validate_all_launches(&self) -> Result<(), MachineError> {
-        let error = self.run.error_permille;
-        Ok(rule(error == 0, "run.error_permille", error, "0: every launch is evaluated here")?)
+        let Run { error_permille: error, fast_forward: skipped, .. } = self.run;
+        let valid = "0: every launch is evaluated here";
+        rule(error == 0, "run.error_permille", error, valid)?;
+        Ok(rule(skipped == 0, "run.fast_forward", skipped, valid)?)
     }
 
     /// Refuses DRAM channels that the model cannot run, and any key out of its range. Skips the rules
