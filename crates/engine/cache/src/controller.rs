@@ -13,6 +13,7 @@
 //! All resources of an access are checked before anything changes: a failed access leaves the cache
 //! as it was.
 
+mod hints;
 mod rules;
 mod warm;
 mod write;
@@ -22,7 +23,7 @@ pub use warm::Warmed;
 pub use write::{Fetch, Write, WriteAccess};
 
 use crate::mshr::{Closed, Outstanding};
-use crate::tags::{ALL_BYTES, Geometry, LineSlot, Tags};
+use crate::tags::{ALL_BYTES, Geometry, LineSlot, Tags, Victim};
 use crate::{Cache, CacheCounts, Mshr, MshrEntry, ReadAllocate, ReservationFail};
 use warpmem_sim::{CacheLevel, Eviction, Insertion, RequestId, RequestTable};
 
@@ -231,26 +232,6 @@ impl CacheController {
     #[inline]
     pub fn outstanding(&self, address: u64) -> Option<MshrEntry> {
         self.mshr.find(self.geometry.sector(address))
-    }
-
-    /// Prefetches the state of the line at `address`, or of its likely victim, into the host's caches,
-    /// after [`CacheController::will_be_looked_up`].
-    #[inline]
-    pub fn will_be_used(&self, address: u64, set_key: impl FnOnce(u64) -> u64) {
-        self.tags.will_be_used(self.geometry.line(address), set_key);
-    }
-
-    /// Prefetches what a lookup of `address` reads first into the host's caches.
-    #[inline]
-    pub fn will_be_looked_up(&self, address: u64) {
-        self.tags.will_be_read(self.geometry.line(address));
-        self.mshr.will_be_read(self.geometry.sector(address));
-    }
-
-    /// Prefetches the MSHR entry of the sector at `address` into the host's caches.
-    #[inline]
-    pub fn will_be_filled(&self, address: u64) {
-        self.mshr.will_be_closed(self.geometry.sector(address));
     }
 
     /// Looks a read up; a miss reserves its resources. `set_key` maps the number of a line to the
@@ -573,11 +554,17 @@ impl CacheController {
         }
         self.counts.evictions += u64::from(victim.line.is_some());
         self.counts.writebacks += u64::from(is_dirty);
+        Ok(self.replace(victim, line))
+    }
+
+    /// Replaces a victim by a line with no valid sector.
+    #[inline]
+    fn replace(&mut self, victim: Victim, line: u64) -> Allocation {
         let geometry = self.geometry;
         let evicted = victim
             .line
             .map(|(line, dirty)| Evicted { address: geometry.line_address(line), dirty });
-        Ok(Allocation { slot: self.tags.replace(victim, line), evicted })
+        Allocation { slot: self.tags.replace(victim, line), evicted }
     }
 
     /// Moves an allocated line, which is the newest of its set, to its position.

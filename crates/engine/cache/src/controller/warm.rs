@@ -2,7 +2,7 @@
 //! counted. Lines that they evict are not written back again.
 
 use super::rules::StoreEffect;
-use super::{Allocation, CacheController, Evicted, Place};
+use super::{Allocation, CacheController, Place};
 use crate::WriteAllocate;
 use crate::tags::{ALL_BYTES, LineSlot};
 
@@ -85,9 +85,7 @@ impl CacheController {
             return Some((slot, None));
         }
         let victim = self.tags.victim(set_key(at.line))?;
-        let leaving = victim.line.map(|(line, dirty)| (self.geometry.line_address(line), dirty));
-        let evicted = leaving.map(|(address, dirty)| Evicted { address, dirty });
-        let slot = self.tags.replace(victim, at.line);
-        Some((slot, Some(Allocation { slot, evicted })))
+        let allocated = self.replace(victim, at.line);
+        Some((allocated.slot, Some(allocated)))
     }
 }

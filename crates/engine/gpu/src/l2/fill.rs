@@ -6,9 +6,9 @@ use warpmem_cache::{Fill, ReservationFail};
 use warpmem_sim::{CacheLevel, Insertion, L2Cycle, Request, RequestId, RequestKind, Ticks};
 
 impl Slice {
-    /// Takes the fill at the head of the port from DRAM, which must be free, whether or not the previous one is answered (GPGPU-Sim,
-    /// `memory_sub_partition::cache_cycle`). Without a cache nothing but the port holds a fill, so
-    /// it waits there until the previous one is answered.
+    /// Takes the fill at the head of the port from DRAM, which must be free, whether or not the
+    /// previous one is answered (GPGPU-Sim, `memory_sub_partition::cache_cycle`). Without a cache
+    /// nothing but the port holds a fill, so it waits there until the previous one is answered.
     #[inline(never)]
     pub(super) fn fill(&mut self, cycle: L2Cycle, now: Ticks, ctx: &mut Context) {
         let Some(id) = ctx.fabric.ready(self.fill.port, now) else { return };

@@ -102,3 +102,34 @@ impl Replay {
         instruction.destinations != 0 || bypasses_l1(instruction.cache_op) && !is_kept
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::machine;
+    use warpmem_testing::{TestKernel, load, store, trace};
+
+    /// Executes a warp on an SM, and returns what reaches L2.
+    fn reaches_l2(overrides: &[&str], sm: Option<usize>) -> Vec<(u64, Access)> {
+        let warp = vec![load(&[0]), load(&[4]), store(&[64, 68, 72, 76]), load(&[0]), load(&[64])];
+        let trace = trace(&[TestKernel::new(vec![vec![warp]])]);
+        let code = Code::new(&trace.instructions(0).unwrap());
+        let mut warp = trace.chunk(0, 0).unwrap().warp(0, 0);
+        let mut replay = Replay::new(&machine(overrides));
+        replay.begin_kernel(16384);
+        let mut accesses = Vec::new();
+        let mut access = |address, access| accesses.push((address, access));
+        while replay.step(&mut warp, &code, sm, &mut access).unwrap() {}
+        accesses
+    }
+
+    #[test]
+    fn hits_in_l1_do_not_reach_l2_and_stores_do_with_their_bytes() {
+        // 128-byte sectors: a bit for each 4 bytes. The store evicts the line from L1.
+        let stored = (0, Access::Store(0xf_0000));
+        let (read, all) = ((0, Access::Read), reaches_l2(&[], None));
+        assert_eq!(all, [read, read, stored, read, read], "without an SM everything does");
+        assert_eq!(reaches_l2(&[], Some(0)), [read, stored, read]);
+        assert_eq!(reaches_l2(&["l1.enabled=false"], Some(0)), all);
+    }
+}
