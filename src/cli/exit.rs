@@ -9,7 +9,7 @@ use crate::standalone::network::StandaloneError as NetworkError;
 use crate::study::cells::CellError;
 use crate::study::correlate::OursError;
 use crate::study::profile::ProfileError;
-use crate::study::sample::{PartsError, SampleError};
+use crate::study::sample::SampleError;
 use crate::study::suite::GenerateError;
 use crate::study::sweep::TracesError;
 use crate::workload::WorkloadError;
@@ -149,7 +149,6 @@ fn status(error: &(dyn Error + 'static)) -> Option<u8> {
         || matches!(error.downcast_ref(), Some(ImportError::Cancelled))
         || error.downcast_ref().is_some_and(CellError::is_interruption)
         || error.downcast_ref().is_some_and(OursError::is_interruption)
-        || error.downcast_ref().is_some_and(PartsError::is_interruption)
         || error.downcast_ref().is_some_and(GenerateError::is_interruption)
         || error.downcast_ref().is_some_and(TracesError::is_interruption);
     let is_failure = tables::is_fault(error)

@@ -105,7 +105,7 @@ impl RunOverrides {
 }
 
 /// Reads a share such as `1%`, in thousandths.
-fn parse_error(text: &str) -> Result<u32, String> {
+pub fn parse_error(text: &str) -> Result<u32, String> {
     let number = text.strip_suffix('%').map(|percent| percent.trim_end().parse::<f64>());
     let permille = number.and_then(Result::ok).map(|percent| (10.0 * percent).round());
     let valid = permille.filter(|permille| (1.0..=200.0).contains(permille));

@@ -82,7 +82,6 @@ fn help() {
         &["dram", "check"],
         &["network"],
         &["sample"],
-        &["sample", "estimate"],
     ];
     for command in commands {
         let help = bench.output(&[command, &["--help"]].concat());

@@ -9,7 +9,8 @@ use self::runs::Place;
 use super::interrupt::Interrupt;
 use super::output::{note, print, width};
 use crate::cli::files::{InputFile, OutputFile, OutputResults};
-use crate::study::reproduce::{self, Factorial, Paper, Survey, find, names};
+use crate::cli::machines::parse_error;
+use crate::study::reproduce::{self, Factorial, Paper, Survey, find, find_on, names};
 use crate::study::traces::NamedTrace;
 use anyhow::Context;
 use clap::{ValueEnum, ValueHint};
@@ -53,6 +54,13 @@ pub struct Args {
     /// paper and with --quick, otherwise never
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(..=4_000_000_000))]
     launch_instructions: Option<u32>,
+    /// Sample every run, so that its cycles are known within SHARE (95 % interval), in place of ending
+    /// launches early
+    #[arg(long, value_name = "SHARE", value_parser = parse_error, conflicts_with = "launch_instructions")]
+    error: Option<u32>,
+    /// Machine of a survey, in place of its own: a name or a TOML file
+    #[arg(long, value_name = "NAME|FILE")]
+    machine: Option<String>,
     /// Generate our own workloads for programs that are missing
     #[arg(long, requires = "programs")]
     stand_ins: bool,
@@ -91,6 +99,7 @@ Examples:
   warpmem reproduce li2015 --programs captured/ -o li/
   warpmem reproduce li2015 --map mine.wmt -o map/
   warpmem reproduce yuan2009 -o yuan/
+  warpmem reproduce survey --machine h100 --programs captured/ --error 2% -o survey/
   warpmem reproduce owl2013 captured/*.wmt --format markdown
   warpmem reproduce all --quick
   warpmem reproduce all --programs captured/ --size paper -o all/ --page docs/lab/papers.md";
@@ -134,8 +143,9 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
         return print(&list()?);
     };
     anyhow::ensure!(args.page.is_none() || name == all::NAME, "--page needs `{}`", all::NAME);
+    anyhow::ensure!(args.machine.is_none() || name != all::NAME, "--machine needs `survey`");
     if args.list {
-        let paper = prepared(args, find(name)?);
+        let paper = prepared(args, selected(args, name)?);
         return print(&programs::table(&paper.programs, paper.program_size()));
     }
     let temporary = args.output.is_none().then(tempfile::tempdir).transpose();
@@ -150,7 +160,7 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
     if name == all::NAME {
         return print(&all::reproduce(args, &place)?);
     }
-    print(&reproduce(args, &prepared(args, find(name)?), &place)?)?;
+    print(&reproduce(args, &prepared(args, selected(args, name)?), &place)?)?;
     match &args.output {
         Some(output) => note(&output.join(FILE).display().to_string()),
         None => note("note: tables and figures are not kept; --output keeps them"),
@@ -158,17 +168,29 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Returns the paper `name`, on the machine of the options.
+fn selected(args: &Args, name: &str) -> anyhow::Result<Paper> {
+    Ok(match &args.machine {
+        Some(machine) => find_on(name, machine)?,
+        None => find(name)?,
+    })
+}
+
 /// Returns the paper in the size and with the limits of the options.
-fn prepared(args: &Args, paper: Paper) -> Paper {
-    let paper = if args.quick { paper.quickly() } else { paper };
-    let paper = match args.size {
-        Some(size) => paper.sized(size.into()),
-        None => paper,
-    };
-    match args.launch_instructions {
-        Some(limit) => paper.ending_launches_after(limit),
-        None => paper,
+fn prepared(args: &Args, mut paper: Paper) -> Paper {
+    if args.quick {
+        paper = paper.quickly();
     }
+    if let Some(size) = args.size {
+        paper = paper.sized(size.into());
+    }
+    if let Some(limit) = args.launch_instructions {
+        paper = paper.ending_launches_after(limit);
+    }
+    if let Some(permille) = args.error {
+        paper = paper.sampled(permille);
+    }
+    paper
 }
 
 /// Opens or generates the workloads of a paper.

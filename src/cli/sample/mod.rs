@@ -1,6 +1,5 @@
 //! `warpmem sample`: a representative part of a trace.
 
-mod estimate;
 mod options;
 mod report;
 
@@ -12,7 +11,7 @@ use crate::cli::files::{InputFile, OutputFile};
 use crate::study::sample::{Census, Plan, Progress, ProgressCallback, estimates, write};
 use crate::workload::shell::quoted;
 use anyhow::Context;
-use clap::{Subcommand, ValueHint};
+use clap::ValueHint;
 use indicatif::{HumanCount, ProgressBar};
 use options::{PartOptions, SizeOptions};
 use std::ops::ControlFlow;
@@ -25,16 +24,14 @@ use warpmem_trace::{Provenance, Trace, TraceSummary, WriterOptions};
 /// neighbouring CTAs are drawn from strata of launch order and size; estimates from the sample are
 /// printed beside the true values.
 #[derive(clap::Args, Debug)]
-#[command(after_help = AFTER_HELP, args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+#[command(after_help = AFTER_HELP)]
 pub struct Args {
-    #[command(subcommand)]
-    command: Option<Command>,
     /// Trace to sample
-    #[arg(value_name = "TRACE", value_hint = ValueHint::FilePath, required = true)]
-    trace: Option<InputFile>,
+    #[arg(value_name = "TRACE", value_hint = ValueHint::FilePath)]
+    trace: InputFile,
     /// Trace to write (.wmt)
-    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath, required = true)]
-    output: Option<OutputFile>,
+    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    output: OutputFile,
     #[command(flatten)]
     part: PartOptions,
     #[command(flatten)]
@@ -42,11 +39,6 @@ pub struct Args {
     /// How to print what was taken
     #[arg(long, value_enum, default_value_t = TextFormat::Table)]
     format: TextFormat,
-}
-
-#[derive(Debug, Subcommand)]
-enum Command {
-    Estimate(Box<estimate::Args>),
 }
 
 const AFTER_HELP: &str = "\
@@ -58,19 +50,10 @@ Examples:
   warpmem sample long.wmt -o part.wmt --kernels 2..5,7
   warpmem sample long.wmt -o part.wmt --kernel-name spmv --ctas ..512
   warpmem sample long.wmt -o part.wmt --longest
-  warpmem sample long.wmt -o small.wmt --fraction 10% --seed 1
-  warpmem sample estimate long.wmt --fraction 5% --machine li2015";
+  warpmem sample long.wmt -o small.wmt --fraction 10% --seed 1";
 
 pub fn execute(args: &Args) -> anyhow::Result<()> {
-    match args {
-        Args { command: Some(Command::Estimate(args)), .. } => estimate::execute(args),
-        Args { trace: Some(trace), output: Some(output), .. } => take(args, trace, output),
-        // The parser requires both if there is no subcommand.
-        _ => Ok(()),
-    }
-}
-
-fn take(args: &Args, path: &Path, output: &Path) -> anyhow::Result<()> {
+    let (path, output): (&Path, &Path) = (&args.trace, &args.output);
     let trace = Trace::open(path)?;
     let selected = args.part.selection().of(&trace)?;
     let watch = SampleProgress::new(Interrupt::install()?);
@@ -86,7 +69,7 @@ fn take(args: &Args, path: &Path, output: &Path) -> anyhow::Result<()> {
             let census =
                 watch.over("CTAs measured", |progress| Census::of(&trace, &selected, progress))?;
             let plan = Plan::new(&selected, &census, &design);
-            let draw = plan.draw(args.size.seed, 0);
+            let draw = plan.draw(args.size.seed);
             (plan.part(&selected, &draw), estimates(&plan, &census, &draw))
         }
     };

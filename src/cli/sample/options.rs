@@ -81,11 +81,6 @@ impl SizeOptions {
         Ok(self.size().map(|size| self.with(size)))
     }
 
-    /// Returns the default design for samples of this size.
-    pub fn design_or(&self, size: Size) -> Design {
-        self.with(self.size().unwrap_or(size))
-    }
-
     fn size(&self) -> Option<Size> {
         let ctas = self.ctas_per_kernel.map(Size::Ctas);
         self.fraction.map(Size::Fraction).or(ctas)

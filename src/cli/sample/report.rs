@@ -74,12 +74,12 @@ impl Taken<'_> {
             });
         let estimates = self.estimates.iter().map(|row| {
             let estimate = row.estimate.as_ref();
-            let interval = estimate.and_then(Estimate::interval);
+            let interval = estimate.map(Estimate::interval);
             json!({
                 "quantity": row.quantity.name,
                 "unit": row.quantity.unit,
                 "estimate": estimate.map(|estimate| estimate.value),
-                "standard_error": estimate.and_then(|estimate| estimate.standard_error),
+                "standard_error": estimate.map(|estimate| estimate.standard_error),
                 "interval_low": interval.map(|[low, _]| low),
                 "interval_high": interval.map(|[_, high]| high),
                 "true": row.truth,
@@ -100,26 +100,26 @@ impl Taken<'_> {
 }
 
 /// Returns the relative error: estimate / truth - 1.
-pub fn error(estimate: Option<&Estimate>, truth: Option<f64>) -> Option<f64> {
+fn error(estimate: Option<&Estimate>, truth: Option<f64>) -> Option<f64> {
     let truth = truth.filter(|&truth| truth != 0.0)?;
     estimate.map(|estimate| estimate.value / truth - 1.0)
 }
 
-pub fn number(value: Option<f64>) -> String {
+fn number(value: Option<f64>) -> String {
     shown(&value.map_or(Value::Null, Value::from), "")
 }
 
-pub fn percent(share: Option<f64>) -> String {
+fn percent(share: Option<f64>) -> String {
     shown(&share.map_or(Value::Null, Value::from), "fraction")
 }
 
-pub fn signed_percent(share: Option<f64>) -> String {
+fn signed_percent(share: Option<f64>) -> String {
     let sign = if share.is_some_and(|share| share > 0.0) { "+" } else { "" };
     format!("{sign}{}", percent(share))
 }
 
-pub fn interval(estimate: Option<&Estimate>) -> String {
-    match estimate.and_then(Estimate::interval) {
+fn interval(estimate: Option<&Estimate>) -> String {
+    match estimate.map(Estimate::interval) {
         None => "–".to_owned(),
         Some([low, high]) => format!("{} to {}", number(Some(low)), number(Some(high))),
     }

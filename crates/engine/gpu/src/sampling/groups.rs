@@ -41,6 +41,12 @@ fn program(kernel: &Kernel) -> Program<'_> {
     (&info.name, info.block, info.cluster, room, kinds.collect())
 }
 
+/// Whether all launches of a group have the same numbers.
+pub(super) fn are_equal(kernels: &[Kernel], group: &[u32]) -> bool {
+    let of = |&launch: &u32| numbers(&kernels[launch as usize]);
+    group.iter().all(|launch| of(launch).eq(of(&group[0])))
+}
+
 fn have_like_numbers(first: &Kernel, other: &Kernel) -> bool {
     numbers(first).zip(numbers(other)).all(|(first, other)| is_near(first, other))
 }
@@ -82,6 +88,8 @@ mod tests {
     fn alike_launches_differ_from_the_first_by_at_most_5_percent() {
         let lengths = [100, 105, 95, 106, 94, 110].map(kernel);
         assert_eq!(groups_of(&lengths), [vec![0, 1, 2], vec![3, 5], vec![4]]);
+        let trace = trace(&lengths);
+        assert!(are_equal(trace.kernels(), &[4]) && !are_equal(trace.kernels(), &[0, 1, 2]));
     }
 
     #[test]

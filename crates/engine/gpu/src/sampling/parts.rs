@@ -11,8 +11,8 @@
 //! write drains and the bursts in which CTAs start need to average out.
 //!
 //! The machine never drains between parts: when the last CTA of a part has started, the next CTA to
-//! start is the first of the next part. The unit before a drawn one fills L1, first-level TLBs and
-//! queues, and counts for nothing. A part lasts from the start of its first CTA to that of the next
+//! start is the first of the next part. A quarter of a unit before a drawn one, a wave at least, fills
+//! L1, first-level TLBs and queues, and counts for nothing. A part lasts from the start of its first CTA to that of the next
 //! part; what is issued meanwhile is not just its own, so cycles are extrapolated by instructions: a
 //! ratio estimate (Cochran, *Sampling Techniques*, 1977, 6.1).
 
@@ -24,6 +24,10 @@ use warpmem_sim::Times;
 const UNIT_CYCLES: u64 = 1 << 14;
 /// Fewest units between head and tail that are sampled.
 const LEAST_UNITS: u32 = 16;
+/// Fewest drawn units, if all are alike.
+const LEAST_RUNS: u32 = 4;
+/// Spread of the cycles of units, relative, that is assumed until units have been drawn.
+const ASSUMED_SPREAD: f64 = 0.01;
 /// Units of the head that are compared with those before them, and the change of their rate, relative,
 /// below which the launch has settled.
 const SETTLING: usize = 2;
@@ -93,6 +97,10 @@ struct Body {
     first: u32,
     unit: u32,
     units: u32,
+    /// CTAs before a drawn unit that are simulated too.
+    warm: u32,
+    /// Bound on the variance of the cycles of all units, relative to their square.
+    bound: f64,
     /// Units before this one have been simulated or skipped.
     passed: u32,
     draws: Draws,
@@ -199,8 +207,10 @@ impl Parts {
         if units < LEAST_UNITS {
             return self.simulate(first, self.ctas - first);
         }
-        let draws = Draws::new(units, self.bound, self.seed);
-        let mut body = Body { first, unit, units, passed: 0, draws, run: None };
+        let draws = Draws::new(units, LEAST_RUNS, ASSUMED_SPREAD, self.seed);
+        let warm = self.wave.max(unit / 4);
+        let mut body =
+            Body { first, unit, units, warm, bound: self.bound, passed: 0, draws, run: None };
         self.part = body.following(self.ctas);
         self.stage = Stage::Body(body);
     }
@@ -208,9 +218,9 @@ impl Parts {
     fn continue_body(&mut self, work: Work) {
         let Stage::Body(body) = &mut self.stage else { return };
         let per_unit = self.instructions as f64 / f64::from(self.ctas) * f64::from(body.unit);
-        if let Some(weight) = self.part.weight.filter(|&weight| weight > 0) {
+        if self.part.weight.is_some_and(|weight| weight > 0) {
             let cycles = work.cycles as f64 * per_unit / work.instructions.max(1) as f64;
-            body.draws.add(cycles, weight);
+            body.draws.add(cycles);
             body.run = None;
         }
         self.part = body.following(self.ctas);
@@ -226,16 +236,18 @@ fn is_settled(rates: &[f64]) -> bool {
 }
 
 impl Body {
-    /// Returns the next part: the next drawn unit or the tail, or the unit before it if that has been
+    /// Returns the next part: the next drawn unit or the tail, or the CTAs before it if they have been
     /// skipped. `ctas`: CTAs of the launch.
     fn following(&mut self, ctas: u32) -> Part {
         if self.run.is_none() {
-            self.run = self.draws.next_run();
+            let most = self.bound * f64::from(self.units) / self.draws.relative_variance();
+            self.run = self.draws.next_run(most);
         }
         let target = self.run.as_ref().map_or(self.units, |run| run.drawn);
         if target > self.passed {
             self.passed = target;
-            return Part { ctas: self.unit_at(target - 1), weight: Some(0) };
+            let end = self.unit_at(target).start;
+            return Part { ctas: end - self.warm..end, weight: Some(0) };
         }
         self.passed = target + 1;
         let own = self.unit_at(target);
@@ -294,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn the_head_lasts_until_the_rate_settles_and_a_unit_before_each_drawn_one_is_simulated() {
+    fn the_head_lasts_until_the_rate_settles_and_ctas_before_each_drawn_unit_are_simulated() {
         let mut long = of(1_000_000, 100, 3).unwrap();
         let slow = |part: &Part| 1.0 + (1.0 - f64::from(part.ctas.start) / 1e4).max(0.0);
         let (all, cycles) = parts(&mut long, slow);

@@ -55,7 +55,21 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 /// # Errors
 /// [`PaperError::Unknown`] if there is none.
 pub fn find(name: &str) -> Result<Paper, PaperError> {
-    let found = PAPERS.iter().find(|(known, _)| *known == name);
-    let (name, text) = found.ok_or_else(|| PaperError::unknown(name, names()))?;
+    let (name, text) = described(name)?;
     Paper::from_text(name, text)
+}
+
+/// Returns the survey named `name` on another machine, a name or a file.
+///
+/// # Errors
+/// As [`find`], and if it is no survey, or there is no such machine.
+pub fn find_on(name: &str, machine: &str) -> Result<Paper, PaperError> {
+    let (name, text) = described(name)?;
+    Paper::survey_from_text(name, text, machine)
+}
+
+/// Returns a name and its description.
+fn described(name: &str) -> Result<(&'static str, &'static str), PaperError> {
+    let found = PAPERS.iter().find(|(known, _)| *known == name);
+    found.copied().ok_or_else(|| PaperError::unknown(name, names()))
 }

@@ -17,6 +17,8 @@ pub enum PaperError {
     Unknown { name: String, nearest: Option<&'static str>, valid: String },
     #[error("the description of `{name}` is malformed: {message}")]
     Malformed { name: String, message: String },
+    #[error("`{name}` runs on its own machine, `{machine}`; --machine is for `survey`")]
+    OwnMachine { name: String, machine: String },
     #[error("the claim `{claim}` of `{name}`: {why}")]
     Claim { name: String, claim: String, why: &'static str },
     #[error("the claim `{claim}` of `{name}`: no program `{workload}`")]
@@ -59,6 +61,9 @@ pub struct Paper {
     pub(super) size: Option<Size>,
     #[serde(skip)]
     pub(super) launch_instructions: Option<u32>,
+    /// Half of the 95 % interval of the cycles of sampled runs, thousandths.
+    #[serde(skip)]
+    pub(super) error_permille: Option<u32>,
     /// Authors, title, venue and year.
     pub title: String,
     /// Description of the runs, for readers of the tables. One paragraph.
@@ -143,17 +148,42 @@ impl Paper {
     /// # Errors
     /// If the text is not a description, or refers to configurations that it does not define.
     pub fn from_text(name: &str, text: &str) -> Result<Paper, PaperError> {
-        let mut paper: Paper = toml::from_str(text).map_err(|error| PaperError::Malformed {
+        Paper::parsed(name, text)?.completed()
+    }
+
+    /// Parses a survey, and puts another machine in place of its own.
+    ///
+    /// # Errors
+    /// As [`Paper::from_text`], or if it is no survey.
+    pub(super) fn survey_from_text(
+        name: &str,
+        text: &str,
+        machine: &str,
+    ) -> Result<Paper, PaperError> {
+        let paper = Paper::parsed(name, text)?;
+        if paper.survey.is_none() {
+            return Err(PaperError::OwnMachine { name: paper.name, machine: paper.machine });
+        }
+        Paper { machine: machine.to_owned(), ..paper }.completed()
+    }
+
+    fn parsed(name: &str, text: &str) -> Result<Paper, PaperError> {
+        let paper: Paper = toml::from_str(text).map_err(|error| PaperError::Malformed {
             name: name.to_owned(),
             message: error.to_string().trim_end().to_owned(),
         })?;
-        name.clone_into(&mut paper.name);
-        paper.refer()?;
+        Ok(Paper { name: name.to_owned(), ..paper })
+    }
+
+    /// Adds what the description leaves out, and checks it.
+    fn completed(mut self) -> Result<Paper, PaperError> {
+        self.refer()?;
+        let mut paper = self;
+        let name = paper.name.clone();
         paper.claims = paper.claims.into_iter().flat_map(Claim::expanded).collect();
-        let paper = paper.expanded().map_err(|source| PaperError::Machine {
-            name: name.to_owned(),
-            source: Box::new(source),
-        })?;
+        let paper = paper
+            .expanded()
+            .map_err(|source| PaperError::Machine { name, source: Box::new(source) })?;
         paper.references().iter().try_for_each(|name| paper.configuration(name).map(drop))?;
         paper.claims.iter().try_for_each(|claim| paper.check(claim))?;
         Ok(paper)
@@ -215,6 +245,9 @@ impl Paper {
         };
         let configuration =
             Configuration::resolve(&self.schemes, &self.settings, reference).map_err(failed)?;
+        if let Some(permille) = self.error_permille {
+            return Ok(configuration.with(format!("run.error_permille={permille}")));
+        }
         Ok(match self.launch_instructions() {
             Some(limit) => configuration.with(format!("run.launch_instructions={limit}")),
             None => configuration,
@@ -230,6 +263,12 @@ impl Paper {
     /// Limits the launches of all experiments to `warp_instructions`; 0 = unlimited.
     pub fn ending_launches_after(self, warp_instructions: u32) -> Paper {
         Paper { launch_instructions: Some(warp_instructions), ..self }
+    }
+
+    /// Samples all runs, so that their cycles are known within `permille` thousandths, in place of ending
+    /// launches early.
+    pub fn sampled(self, permille: u32) -> Paper {
+        Paper { error_permille: Some(permille), ..self }
     }
 
     /// Reduces the paper to the sweeps and workloads of a quick run.

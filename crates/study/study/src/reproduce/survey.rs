@@ -28,4 +28,9 @@ impl Surveyed {
     pub fn scheme(&self) -> String {
         format!("{}: {}", self.slot, self.policy)
     }
+
+    /// Returns the override of a machine that selects it.
+    pub(super) fn setting(&self) -> String {
+        format!("policy.{}={}", self.slot, self.policy)
+    }
 }

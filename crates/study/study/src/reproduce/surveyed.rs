@@ -6,9 +6,12 @@ use std::collections::BTreeMap;
 use warpmem_gpu::slots::PolicySlot;
 use warpmem_machine::{MachineError, load};
 
+/// Slot of the policies that order page walks.
+const WALK_SCHEDULER: &str = "walk_scheduler";
+
 impl Paper {
-    /// Returns every policy of the survey except the machine's own, in the order of slots and
-    /// registries.
+    /// Returns every policy of the survey except the machine's own and those that it refuses, in the
+    /// order of slots and registries. Without address translation there are no walks to schedule.
     ///
     /// # Errors
     /// If the machine does not exist.
@@ -23,6 +26,9 @@ impl Paper {
             let wanted = |name: &&str| *name != own && !survey.except.iter().any(|e| e == name);
             all.extend(names.filter(wanted).map(|policy| Surveyed { slot: slot.name, policy }));
         }
+        let is_used = |one: &Surveyed| one.slot != WALK_SCHEDULER || machine.vm.enabled;
+        let is_valid = |one: &Surveyed| load(&self.machine, &[one.setting()]).is_ok();
+        all.retain(|one| is_used(one) && is_valid(one));
         Ok(all)
     }
 
@@ -34,9 +40,8 @@ impl Paper {
     pub fn expanded(mut self) -> Result<Paper, MachineError> {
         let Some(survey) = self.survey.clone() else { return Ok(self) };
         for surveyed in self.surveyed()? {
-            let Surveyed { slot, policy } = surveyed;
             let scheme = surveyed.scheme();
-            self.schemes.insert(scheme.clone(), vec![format!("policy.{slot}={policy}")]);
+            self.schemes.insert(scheme.clone(), vec![surveyed.setting()]);
             self.claims.push(change_of_ipc(&scheme, &survey.plain));
         }
         let program =
@@ -80,7 +85,7 @@ fn change_of_ipc(scheme: &str, plain: &str) -> Claim {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::reproduce::find;
+    use crate::reproduce::{find, find_on};
 
     #[test]
     fn every_policy_but_the_machines_own_is_surveyed() {
@@ -90,11 +95,25 @@ mod tests {
         let all = |slot: &str| PolicySlot::find(slot).unwrap().infos().len();
         assert_eq!(of("dram_scheduler"), all("dram_scheduler") - 2, "fr-fcfs and delay");
         assert_eq!(of("warp_scheduler"), all("warp_scheduler") - 1, "gto");
-        assert_eq!(of("ideal"), 0);
+        assert_eq!((of("ideal"), of("walk_scheduler")), (0, 0), "li2015 translates no addresses");
         for one in &surveyed {
             load(&paper.machine, &paper.configuration(&one.scheme()).unwrap().overrides).unwrap();
         }
         assert_eq!(paper.claims.len(), surveyed.len());
+    }
+
+    #[test]
+    fn a_survey_of_another_machine_has_the_slots_of_that_machine() {
+        let paper = find_on("survey", "h100").unwrap().sampled(20);
+        let surveyed = paper.surveyed().unwrap();
+        let of = |slot: &str| surveyed.iter().filter(|one| one.slot == slot).count();
+        assert_eq!(
+            of("walk_scheduler"),
+            PolicySlot::find("walk_scheduler").unwrap().infos().len() - 1
+        );
+        let overrides = paper.configuration(&surveyed[0].scheme()).unwrap().overrides;
+        assert_eq!(overrides.last().unwrap(), "run.error_permille=20");
+        assert!(find_on("survey", "h1000").is_err() && find_on("li2015", "h100").is_err());
     }
 
     #[test]

@@ -106,7 +106,7 @@ impl Quantity {
         // 6.11).
         let value = sample.total(above).value / under;
         let residuals = sample.total(|of: &Measures| above(of) - value * below(of));
-        let standard_error = residuals.standard_error.map(|error| error / under);
+        let standard_error = residuals.standard_error / under;
         Some(Estimate { value, standard_error, ..residuals })
     }
 }
@@ -140,7 +140,7 @@ impl Sample<'_> {
             }
         }
         let degrees = if spread > 0.0 { squares * squares / spread } else { f64::INFINITY };
-        Estimate { value, standard_error: Some(squares.sqrt()), degrees }
+        Estimate { value, standard_error: squares.sqrt(), degrees }
     }
 }
 

@@ -13,11 +13,8 @@
 //! strata  block 0, light runs: { a c d }   draw: a d      by size; at least 2 runs drawn of each
 //!         block 0, heavy runs: { b e f }   draw: e b
 //! ```
-//! A sample is used in two ways:
-//! - without simulation: [`estimates`] returns totals and ratios of the part with their standard
-//!   errors;
-//! - with simulation: [`extrapolated`] extends the counts of simulated samples to the whole, and
-//!   [`Estimate::of_replicates`] derives the error from the spread of independent samples.
+//! [`estimates`] returns totals and ratios of the part, estimated from the sample, with their standard
+//! errors.
 //!
 //! `docs/sampling.md` explains the method.
 //!
@@ -25,28 +22,18 @@
 
 mod census;
 mod estimate;
-mod extrapolate;
-mod filling;
 mod interval;
 mod part;
 mod plan;
-mod replicates;
 #[cfg(test)]
 mod tests;
 mod write;
 
 pub use census::{Census, Measures};
 pub use estimate::{QUANTITIES, Quantity, QuantityEstimate, estimates};
-pub use extrapolate::{
-    METRICS, Metric, Ratio, Ratios, Replicate, WholeKernel, extrapolated, measured,
-};
-pub use filling::Unfilled;
 pub use interval::Estimate;
 pub use part::{KernelPart, Part, Selection};
 pub use plan::{Design, Draw, KernelPlan, Plan, Size, Stratum};
-pub use replicates::{
-    MetricEstimate, NoInterval, PartsError, Samples, metric_estimates, whole_kernels, write_parts,
-};
 pub use write::write;
 
 use std::ops::ControlFlow;

@@ -100,24 +100,10 @@ impl Plan {
         self.kernels.iter().all(KernelPlan::is_whole)
     }
 
-    /// Draws a sample; samples of other seeds and replicates are independent of it.
-    pub fn draw(&self, seed: u64, replicate: u32) -> Draw {
-        let stream = |kernel: usize| u64::from(replicate) << 32 | kernel as u64;
-        let draw = |plan: &KernelPlan| plan.draw(&mut Random::numbered(seed, stream(plan.kernel)));
+    /// Draws a sample; samples of other seeds are independent of it.
+    pub fn draw(&self, seed: u64) -> Draw {
+        let draw = |plan: &KernelPlan| plan.draw(&mut Random::numbered(seed, plan.kernel as u64));
         Draw { kernels: self.kernels.iter().map(draw).collect() }
-    }
-
-    /// Draws half of the runs drawn from each stratum, or all if all were drawn: a sample within
-    /// the sample, drawn in the same way.
-    pub fn half(&self, draw: &Draw) -> Draw {
-        let half = |(stratum, runs): (&Stratum, &Vec<usize>)| {
-            let whole = stratum.drawn == stratum.runs.len();
-            let kept = if whole { runs.len() } else { runs.len() / 2 };
-            runs[..kept].to_vec()
-        };
-        let kernels = self.kernels.iter().zip(&draw.kernels);
-        let halves = kernels.map(|(plan, runs)| plan.strata.iter().zip(runs).map(half).collect());
-        Draw { kernels: halves.collect() }
     }
 
     /// Returns the drawn CTAs of `part`, to which this plan belongs.

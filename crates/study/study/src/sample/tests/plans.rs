@@ -118,7 +118,7 @@ fn a_fraction_is_of_each_kernel_and_of_two_ctas_at_least() {
     let census = census(&kernels, Sizes::Alike);
     let drawn = |design: &Design| {
         let plan = Plan::new(&part, &census, design);
-        plan.part(&part, &plan.draw(1, 0))
+        plan.part(&part, &plan.draw(1))
     };
     let counts = |design: &Design| -> Vec<usize> {
         drawn(design).kernels.iter().map(|kernel| kernel.ctas.len()).collect()
@@ -130,12 +130,11 @@ fn a_fraction_is_of_each_kernel_and_of_two_ctas_at_least() {
 }
 
 #[test]
-fn draws_follow_from_seed_and_replicate() {
+fn draws_follow_from_the_seed() {
     let plan = plan(&[500, 500], Size::Fraction(0.1), None);
-    assert_eq!(plan.draw(1, 0), plan.draw(1, 0));
-    assert_ne!(plan.draw(1, 0), plan.draw(2, 0));
-    assert_ne!(plan.draw(1, 0), plan.draw(1, 1));
-    let Draw { kernels } = plan.draw(1, 0);
+    assert_eq!(plan.draw(1), plan.draw(1));
+    assert_ne!(plan.draw(1), plan.draw(2));
+    let Draw { kernels } = plan.draw(1);
     assert_ne!(kernels[0], kernels[1]);
 }
 
@@ -145,7 +144,7 @@ fn the_sample_of_a_kernel_is_independent_of_other_kernels() {
     let (both, census) = (part(&kernels), census(&kernels, Sizes::Skewed));
     let drawn = |part: &super::super::Part, census: &super::super::Census| {
         let plan = Plan::new(part, census, &Design::of(Size::Fraction(0.1)));
-        plan.part(part, &plan.draw(7, 0)).kernels.pop().unwrap()
+        plan.part(part, &plan.draw(7)).kernels.pop().unwrap()
     };
     let second = super::super::Part { kernels: both.kernels[1..].to_vec() };
     let second_census = super::super::Census { kernels: census.kernels[1..].to_vec() };
@@ -158,26 +157,12 @@ fn runs_of_a_stratum_are_equally_likely() {
     let plan = plan(&[60], Size::Ctas(12), Some(1));
     let mut drawn = vec![0u64; 60];
     for seed in 0..DRAWS {
-        plan.draw(seed, 0).kernels[0].iter().flatten().for_each(|&run| drawn[run] += 1);
+        plan.draw(seed).kernels[0].iter().flatten().for_each(|&run| drawn[run] += 1);
     }
     for Stratum { runs, drawn: of } in &plan.kernels[0].strata {
         let expected = DRAWS * *of as u64 / runs.len() as u64;
         for &run in runs {
             assert!(drawn[run].abs_diff(expected) < 130, "{} of {expected}", drawn[run]);
-        }
-    }
-}
-
-#[test]
-fn a_half_is_within_its_sample_and_in_every_stratum() {
-    let plan = plan(&[1, 2, 40, 999], Size::Fraction(0.3), None);
-    let draw = plan.draw(1, 0);
-    let half = plan.half(&draw);
-    for ((plan, all), some) in plan.kernels.iter().zip(&draw.kernels).zip(&half.kernels) {
-        for ((stratum, all), some) in plan.strata.iter().zip(all).zip(some) {
-            let whole = stratum.drawn == stratum.runs.len();
-            assert_eq!(some.len(), if whole { all.len() } else { all.len() / 2 });
-            assert!(!some.is_empty() && some.iter().all(|run| all.contains(run)));
         }
     }
 }
@@ -192,7 +177,7 @@ fn clusters_are_drawn_whole() {
         [(Size::Fraction(0.1), None), (Size::Ctas(50), Some(6)), (Size::Ctas(7), Some(1))];
     for (size, run) in designs {
         let plan = Plan::new(&part, &census, &Design { run, ..Design::of(size) });
-        let drawn = plan.part(&part, &plan.draw(3, 0)).kernels.remove(0).ctas;
+        let drawn = plan.part(&part, &plan.draw(3)).kernels.remove(0).ctas;
         assert!(!drawn.is_empty() && drawn.len() < 600);
         for cluster in drawn.chunks(4) {
             assert!(
