@@ -27,12 +27,12 @@ impl Stratum<'_> {
         self.cycles * self.draws.relative_variance().sqrt()
     }
 
-    /// Returns the items for which a draw stands at a scale.
+    /// Returns the items that a draw represents at a scale.
     fn items(&self, scale: f64) -> f64 {
         f64::from(self.draws.length(scale * self.cost.sqrt() / self.deviation()))
     }
 
-    /// Returns the variance that the draws to come add, if each stands for this many items.
+    /// Returns the variance that the draws to come add, if each represents this many items.
     fn added(&self, items: f64) -> f64 {
         self.deviation().powi(2) * f64::from(self.draws.left()) * (items - 1.0)
     }
@@ -42,7 +42,7 @@ impl Stratum<'_> {
         self.deviation().powi(2) * self.draws.weight()
     }
 
-    /// Returns the variance at the end, if each draw to come stands for this many items.
+    /// Returns the variance at the end, if each draw to come represents this many items.
     fn total(&self, items: f64) -> Variance {
         let draws = f64::from(self.draws.runs()) + f64::from(self.draws.left()) / items;
         Variance { value: self.past() + self.added(items), freedom: Draws::freedom(draws) }

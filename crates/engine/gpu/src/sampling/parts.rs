@@ -11,7 +11,7 @@
 //! write drains and the bursts in which CTAs start need to average out.
 //!
 //! The machine never drains between parts: when the last CTA of a part has started, the next CTA to
-//! start is the first of the next part. A quarter of a unit before a drawn one, a wave at least, fills
+//! start is the first of the next part. Half a unit before a drawn one, a wave at least, fills
 //! L1, first-level TLBs and queues, and counts for nothing. A part lasts from the start of its first CTA to that of the next
 //! part; what is issued meanwhile is not just its own, so cycles are extrapolated by instructions: a
 //! ratio estimate (Cochran, *Sampling Techniques*, 1977, 6.1).
@@ -208,7 +208,7 @@ impl Parts {
             return self.simulate(first, self.ctas - first);
         }
         let draws = Draws::new(units, LEAST_RUNS, ASSUMED_SPREAD, self.seed);
-        let warm = self.wave.max(unit / 4);
+        let warm = self.wave.max(unit / 2);
         let mut body =
             Body { first, unit, units, warm, bound: self.bound, passed: 0, draws, run: None };
         self.part = body.following(self.ctas);
