@@ -11,10 +11,10 @@
 //! write drains and the bursts in which CTAs start need to average out.
 //!
 //! The machine never drains between parts: when the last CTA of a part has started, the next CTA to
-//! start is the first of the next part. Half a unit before a drawn one, a wave at least, fills
-//! L1, first-level TLBs and queues, and counts for nothing. A part lasts from the start of its first CTA to that of the next
-//! part; what is issued meanwhile is not just its own, so cycles are extrapolated by instructions: a
-//! ratio estimate (Cochran, *Sampling Techniques*, 1977, 6.1).
+//! start is the first of the next part. Half a unit before a drawn one, a wave at least, fills L1,
+//! first-level TLBs and queues, and counts for nothing. A part lasts from the start of its first CTA to
+//! that of the next part; what is issued meanwhile is not just its own, so cycles are extrapolated by
+//! instructions: a ratio estimate (Cochran, *Sampling Techniques*, 1977, 6.1).
 
 use super::draws::{Draws, Run, Variance};
 use std::ops::Range;

@@ -9,6 +9,9 @@ use warpmem_sim::total;
 const STANDS_FOR: &str = "Launches that it represents in the counts of the run, itself included \
      ([sampled runs](sampling.md#sampled-runs)).";
 
+const ALIKE: &str = "Index of the first launch that is alike, which names the group of a [sampled run](sampling.md#sampled-runs); \
+     its own index if nothing is sampled.";
+
 /// Returns the columns of `kernels`: one row per kernel launch.
 pub(crate) fn kernel_columns() -> Vec<Column<UnitRow>> {
     let mut columns = metrics::key::<UnitRow>(|row| &row.run.key);
@@ -17,6 +20,7 @@ pub(crate) fn kernel_columns() -> Vec<Column<UnitRow>> {
             row.kernel().launch.into()
         }),
         text("name", "Name of the kernel.", |row: &UnitRow| &row.kernel().name),
+        count("alike", "", ALIKE, |row: &UnitRow| row.kernel().like.into()),
         count("stands_for", "launches", STANDS_FOR, |row: &UnitRow| row.kernel().stands_for.into()),
         count(
             "start_cycle",
