@@ -11,10 +11,10 @@ use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
 use warpmem::gpu::engine::{RunError, Simulation};
 use warpmem::gpu::results::{RequestSample, RunResult};
-use warpmem::record::{MemoryRecorder, MemoryTable, Recorded, RunKey};
+use warpmem::record::{MemoryRecorder, MemoryTable, Recorded};
 use warpmem::slots::{PolicyChoice, PolicyChoices, PolicySlot};
 use warpmem::study::cells::{
-    Cell, CellError, RunProgress as _, Watcher, check_distinct, command, side_by_side,
+    Cell, CellError, RunProgress as _, Watcher, check_distinct, command, key_of, side_by_side,
 };
 use warpmem::study::traces::NamedTrace;
 use warpmem_analysis::polars::prelude::DataFrame;
@@ -98,9 +98,8 @@ impl<'a> Planned<'a> {
         standing_in.policy.dram_scheduler.clone_from(&machine.machine.policy.dram_scheduler);
         let Cell { trace, policies, .. } =
             Cell::new(trace, standing_in, overrides, String::new()).or_raise()?;
-        let hash = trace.trace.header().content_hash;
         // No command reproduces this run.
-        let key = RunKey::new(&trace.name, hash, simulated, "", None).with_overrides(overrides);
+        let key = key_of(trace, simulated, overrides, String::new());
         Ok(Planned { cell: Cell { trace, key, policies, threads: 1 }, own: Some(own) })
     }
 }

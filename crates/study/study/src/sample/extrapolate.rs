@@ -246,7 +246,7 @@ mod tests {
         let trace = Trace::open(&path).unwrap();
         let machine = load("li2015", &[]).unwrap();
         let run = Simulation::new(&machine, &trace).run(&mut Discard).unwrap();
-        let row = run_row_json(&RunKey::new("t", 0, machine, "", None), &run);
+        let row = run_row_json(&RunKey::new("t", 0, machine, ""), &run);
         let values = measured(&run).map(|ratio| ratio.value());
         let mut compared = 0;
         for (metric, value) in METRICS.iter().zip(values) {

@@ -1,0 +1,202 @@
+//! How much the compared policies can matter: the use of their unit, and the IPC with an ideal one.
+
+use crate::compare::Row;
+use crate::metric::Digits;
+use crate::runs::optional;
+use crate::table::Table;
+
+/// A measure of the use of a unit.
+pub(crate) struct Measure {
+    /// Name of its column.
+    pub(crate) name: &'static str,
+    /// Lines of its heading, the unit last.
+    pub(crate) heading: [&'static str; 3],
+    pub(crate) digits: Digits,
+    /// Column of `runs` with the value.
+    of: &'static str,
+    /// Column of `runs` by which it is divided.
+    over: Option<&'static str>,
+}
+
+/// Every measure, in order.
+pub(crate) const MEASURES: [Measure; 6] = [
+    Measure {
+        name: "bus_used",
+        heading: ["DRAM bus", "used", "%"],
+        digits: Digits::Percent(1),
+        of: "bandwidth_utilization",
+        over: None,
+    },
+    Measure {
+        name: "queue_length",
+        heading: ["DRAM", "queue", "requests"],
+        digits: Digits::Decimals(2),
+        of: "queue_occupancy_mean",
+        over: None,
+    },
+    Measure {
+        name: "l2_queue_length",
+        heading: ["L2", "queue", "requests"],
+        digits: Digits::Decimals(2),
+        of: "queue_length_mean",
+        over: None,
+    },
+    Measure {
+        name: "walk_queue_length",
+        heading: ["walk", "queue", "walks"],
+        digits: Digits::Decimals(2),
+        of: "walk_queue_length_mean",
+        over: None,
+    },
+    Measure {
+        name: "ready_warps",
+        heading: ["ready", "warps", "per SM"],
+        digits: Digits::Decimals(2),
+        of: "schedulable_warps",
+        over: None,
+    },
+    Measure {
+        name: "idle_share",
+        heading: ["idle SM", "cycles", "%"],
+        digits: Digits::Percent(1),
+        of: "inactive_cycles",
+        over: Some("cycles"),
+    },
+];
+
+/// Positions of measures.
+pub(crate) const BUS: usize = 0;
+pub(crate) const READY_WARPS: usize = 4;
+const IDLE: usize = 5;
+
+/// Values of [`MEASURES`].
+pub(crate) type Load = [Option<f64>; MEASURES.len()];
+
+/// Returns the columns of `runs` that the measures are computed from.
+pub(crate) fn of_leverage() -> impl Iterator<Item = &'static str> {
+    MEASURES.iter().flat_map(|measure| [measure.of].into_iter().chain(measure.over))
+}
+
+/// The columns of the measures; those that a table lacks are empty.
+pub(crate) struct LoadColumns([[Vec<Option<f64>>; 2]; MEASURES.len()]);
+
+impl LoadColumns {
+    pub(crate) fn of(table: &Table) -> LoadColumns {
+        let column = |name: Option<&str>| name.map_or_else(Vec::new, |name| optional(table, name));
+        LoadColumns(MEASURES.each_ref().map(|measure| [Some(measure.of), measure.over].map(column)))
+    }
+
+    pub(crate) fn at(&self, row: usize) -> Load {
+        let value = |column: &Vec<Option<f64>>| column.get(row).copied().flatten();
+        let value = |at: usize| {
+            let [of, over] = self.0[at].each_ref().map(value);
+            match MEASURES[at].over {
+                None => of,
+                Some(_) => Some(of? / over.filter(|&over| over > 0.0)?),
+            }
+        };
+        std::array::from_fn(|at| value(at).filter(|value| value.is_finite()))
+    }
+}
+
+/// The run of the baseline on a workload and machine.
+#[derive(Clone, Debug)]
+pub(crate) struct Leverage {
+    /// Index of the baseline's first run of the workload among the rows.
+    pub(crate) row: usize,
+    pub(crate) load: Load,
+    /// Name of an ideal mode, and the IPC under it over the baseline's.
+    pub(crate) bound: Option<(String, f64)>,
+}
+
+/// Finds the first run of the baseline on each workload and machine; `place` names the latter.
+pub(crate) fn leverages(
+    rows: &[Row],
+    partners: &[Option<usize>],
+    place: impl Fn(&Row) -> String,
+) -> Vec<Leverage> {
+    let mut seen: Vec<(String, &str)> = Vec::new();
+    let mut leverages = Vec::new();
+    for (at, row) in rows.iter().enumerate().filter(|(at, _)| partners[*at] == Some(*at)) {
+        let workload = (place(row), row.repeat.workload.as_str());
+        if !seen.contains(&workload) {
+            seen.push(workload);
+            let bound = row.bound_ideal().zip(row.bound());
+            leverages.push(Leverage { row: at, load: row.load, bound });
+        }
+    }
+    leverages
+}
+
+/// A slot in words.
+pub(crate) struct Slot {
+    column: &'static str,
+    /// Name in a sentence, singular.
+    pub(crate) name: &'static str,
+    /// Positions of the measures that matter to it.
+    measures: &'static [usize],
+    /// Experiments in which it matters more.
+    pub(crate) stress: &'static str,
+}
+
+const SLOTS: [Slot; 8] = [
+    Slot {
+        column: "dram_scheduler",
+        name: "DRAM scheduler",
+        measures: &[BUS, 1, IDLE],
+        stress: "inputs larger than the L2, or a machine with less DRAM bandwidth for its SMs, load DRAM more",
+    },
+    Slot {
+        column: "warp_scheduler",
+        name: "warp scheduler",
+        measures: &[READY_WARPS, IDLE],
+        stress: "larger grids and CTAs, with more warps on each SM, leave it more to choose from",
+    },
+    Slot {
+        column: "cta_scheduler",
+        name: "CTA scheduler",
+        measures: &[READY_WARPS, IDLE],
+        stress: "grids of many more CTAs than the machine holds at once leave it more to choose from",
+    },
+    Slot {
+        column: "l2_queue",
+        name: "L2 queue policy",
+        measures: &[BUS, 2, IDLE],
+        stress: "larger inputs with less reuse in L1, or a machine with fewer slices for its SMs, load the L2 more",
+    },
+    Slot {
+        column: "topology",
+        name: "topology",
+        measures: &[BUS, 2, IDLE],
+        stress: "kernels with more misses in L1 for each instruction load the network more",
+    },
+    Slot {
+        column: "arbiter",
+        name: "arbiter",
+        measures: &[BUS, 2, IDLE],
+        stress: "kernels with more misses in L1 for each instruction load the network more",
+    },
+    Slot {
+        column: "prefetcher",
+        name: "prefetcher",
+        measures: &[BUS, 1, IDLE],
+        stress: "inputs larger than the L2 load DRAM more",
+    },
+    Slot {
+        column: "walk_scheduler",
+        name: "walk scheduler",
+        measures: &[3, IDLE],
+        stress: "inputs beyond the reach of the TLBs cause more walks",
+    },
+];
+
+/// Returns the compared slots in words.
+pub(crate) fn slots_of(columns: &[String]) -> Vec<&'static Slot> {
+    SLOTS.iter().filter(|slot| columns.iter().any(|column| column == slot.column)).collect()
+}
+
+/// Returns the positions of the measures that matter to slots, in order.
+pub(crate) fn measures_of(slots: &[&Slot]) -> Vec<usize> {
+    let matters = |at: &usize| slots.iter().any(|slot| slot.measures.contains(at));
+    (0..MEASURES.len()).filter(matters).collect()
+}

@@ -1,0 +1,167 @@
+//! Seeds and variants as repeats, bounds, and the verdicts on policies.
+
+use super::fixture::{against, floats, numbers, ratios, strings, table, texts};
+use crate::{Comparison, Table, Values, compare};
+
+fn counts(values: impl IntoIterator<Item = i64>) -> Values {
+    Values::Count(values.into_iter().map(Some).collect())
+}
+
+/// Makes runs of two seeds of a workload and of another trace under two variants, of `fr-fcfs` and two
+/// others. IPC over `fr-fcfs`, logarithms by seed and variant: `fcfs` -0.2, -0.2, -0.2, -0.2 and twice -0.1;
+/// `par-bs` 0.1, -0.1, -0.1, 0.1 and 0.1, -0.1.
+fn repeated() -> Table {
+    let traces = ["b1", "b1", "b2", "b2", "v", "v"];
+    let par_bs = [0.1, -0.1, -0.1, 0.1, 0.1, -0.1];
+    let fcfs = [-0.2, -0.2, -0.2, -0.2, -0.1, -0.1];
+    let ipcs = |logs: [f64; 6]| logs.map(|log: f64| 10.0 * log.exp());
+    let all = [ipcs([0.0; 6]), ipcs(fcfs), ipcs(par_bs)].concat();
+    let workloads = ["bfs", "bfs", "bfs", "bfs", "v", "v"];
+    let policies = ["fr-fcfs", "fcfs", "par-bs"];
+    let seeds = [Some(1), Some(1), Some(2), Some(2), None, None];
+    table([
+        ("trace", texts(&[traces; 3].concat())),
+        ("machine", texts(&["h100"; 18])),
+        ("dram_scheduler", texts(&policies.map(|policy| [policy; 6]).concat())),
+        ("workload", texts(&[workloads; 3].concat())),
+        ("seed", Values::Count([seeds; 3].concat())),
+        ("variant", counts((0..18).map(|at| at % 2))),
+        ("parameters", texts(&[r#"{"run.first_sm":0}"#, r#"{"run.first_sm":9}"#].repeat(9))),
+        ("ipc_thread", floats(&all)),
+        ("bandwidth_utilization", floats(&[0.001; 18])),
+        ("cycles", floats(&[1000.0; 18])),
+        ("inactive_cycles", floats(&[930.0; 18])),
+        ("bound", texts(&["perfect-dram"; 18])),
+        ("bound_ipc_thread", floats(&[10.03; 18])),
+    ])
+}
+
+fn comparison() -> Comparison {
+    compare(&repeated(), &against("fr-fcfs")).unwrap()
+}
+
+fn rounded(values: Vec<Option<f64>>) -> Vec<Option<f64>> {
+    values.into_iter().map(|value| value.map(|value| (value * 1e4).round() / 1e4)).collect()
+}
+
+#[test]
+fn seeds_and_variants_are_repeats_of_one_workload() {
+    let workloads = comparison().workloads();
+    assert_eq!(strings(&workloads, "trace"), ["b*", "b*", "b*", "v", "v", "v"]);
+    assert_eq!(numbers(&workloads, "repeats"), [4.0, 4.0, 4.0, 2.0, 2.0, 2.0].map(Some));
+    // exp(-0.2) and exp(-0.1); par-bs has no mean effect.
+    let ratios = [1.0, 0.8187, 1.0, 1.0, 0.9048, 1.0].map(Some);
+    assert_eq!(rounded(numbers(&workloads, "ipc_ratio")), ratios);
+    let verdicts = ["baseline", "below", "equal", "baseline", "below", "equal"];
+    assert_eq!(strings(&workloads, "verdict"), verdicts);
+    // 12.7062 · 0.1 around 0 for the two variants of `v`.
+    assert_eq!(rounded(numbers(&workloads, "ipc_ratio_low"))[5], Some(0.2807));
+    assert_eq!(rounded(numbers(&workloads, "ipc_ratio_high"))[5], Some(3.5631));
+}
+
+#[test]
+fn a_run_keeps_its_row() {
+    let comparison = comparison();
+    let rows = comparison.rows();
+    assert_eq!((rows.height(), comparison.has_repeats()), (18, true));
+    assert_eq!(numbers(&rows, "variant")[..4], [0.0, 1.0, 0.0, 1.0].map(Some));
+    assert_eq!(numbers(&rows, "seed")[16], None);
+    assert_eq!(rounded(ratios(&comparison))[4..6], [Some(1.1052), Some(0.9048)]);
+}
+
+#[test]
+fn means_count_workloads_and_have_intervals() {
+    let means = comparison().means();
+    assert_eq!(numbers(&means, "workloads")[0], Some(2.0));
+    // exp(-0.15), exactly: neither workload varies.
+    assert_eq!(rounded(numbers(&means, "ipc_ratio"))[4], Some(0.8607));
+    assert_eq!(rounded(numbers(&means, "ipc_ratio_low"))[4], Some(0.8607));
+    assert_eq!(strings(&means, "verdict")[4], "below");
+    assert_eq!(strings(&means, "verdict")[7], "equal");
+    assert_eq!(rounded(numbers(&means, "ipc_bound"))[0], Some(1.003));
+}
+
+#[test]
+fn every_two_policies_are_compared_repeat_by_repeat() {
+    let pairs = comparison().pairs();
+    assert_eq!(strings(&pairs, "policy"), ["fr-fcfs", "fr-fcfs", "fcfs"]);
+    assert_eq!(strings(&pairs, "other"), ["fcfs", "par-bs", "par-bs"]);
+    assert_eq!(strings(&pairs, "verdict"), ["above", "equal", "equal"]);
+    assert_eq!(rounded(numbers(&pairs, "ratio")), [1.1618, 1.0, 0.8607].map(Some));
+}
+
+#[test]
+fn the_findings_come_first_and_name_no_winner_among_equals() {
+    let comparison = comparison();
+    let findings = comparison.findings();
+    assert_eq!(
+        findings[0],
+        "On h100 the DRAM scheduler can hardly matter: perfect-dram raises the IPC by at most 0.3 % (on b*), and \
+         the DRAM bus is used at most 0.1 % of the time. Inputs larger than the L2, or a machine with less \
+         DRAM bandwidth for its SMs, load DRAM more."
+    );
+    assert_eq!(findings.len(), 2);
+    insta::assert_snapshot!(comparison.to_text(100));
+}
+
+#[test]
+fn the_use_of_units_is_the_baselines() {
+    let leverage = comparison().leverage();
+    assert_eq!(strings(&leverage, "trace"), ["b*", "v"]);
+    assert_eq!(numbers(&leverage, "bus_used"), [Some(0.001); 2]);
+    assert_eq!(numbers(&leverage, "idle_share"), [Some(0.93); 2]);
+    assert_eq!(numbers(&leverage, "queue_length"), [None; 2], "no such column");
+    assert_eq!(rounded(numbers(&leverage, "ipc_bound")), [Some(1.003); 2]);
+}
+
+/// Makes single runs of `a` and `b` over `a`, with these ratios on two traces.
+fn single(ratios: [f64; 2]) -> Comparison {
+    let runs = table([
+        ("trace", texts(&["s", "s", "t", "t"])),
+        ("machine", texts(&["m"; 4])),
+        ("dram_scheduler", texts(&["a", "b", "a", "b"])),
+        ("ipc_thread", floats(&[1.0, ratios[0], 1.0, ratios[1]])),
+    ]);
+    compare(&runs, &against("a")).unwrap()
+}
+
+#[test]
+fn without_repeats_only_invisible_differences_are_equal() {
+    let same = single([1.0002, 0.9999]);
+    assert_eq!(strings(&same.workloads(), "verdict"), ["baseline", "equal", "baseline", "equal"]);
+    assert_eq!(same.findings(), ["On m all policies are equal: no table shows a difference."]);
+    let different = single([1.1, 1.2]);
+    assert_eq!(strings(&different.workloads(), "verdict")[1], "null");
+    let unknown = "The noise of the differences is unknown, so no policy is called best; repeats measure it (--repeat 3).";
+    assert_eq!(different.findings(), [unknown]);
+    assert_eq!(numbers(&different.workloads(), "ipc_ratio_low"), [None; 4]);
+}
+
+#[test]
+fn a_sampled_run_has_the_interval_of_both_runs() {
+    let runs = table([
+        ("trace", texts(&["s"; 2])),
+        ("machine", texts(&["m"; 2])),
+        ("dram_scheduler", texts(&["a", "b"])),
+        ("ipc_thread", floats(&[1.0, 1.04])),
+        ("cycles_interval", floats(&[0.03, 0.04])),
+    ]);
+    let comparison = compare(&runs, &against("a")).unwrap();
+    assert!(comparison.is_sampled() && !comparison.has_repeats());
+    let workloads = comparison.workloads();
+    // 1.04 · exp(±0.05).
+    let bounds =
+        ["ipc_ratio_low", "ipc_ratio_high"].map(|name| rounded(numbers(&workloads, name))[1]);
+    assert_eq!(
+        (bounds, strings(&workloads, "verdict")[1].as_str()),
+        ([Some(0.9893), Some(1.0933)], "equal")
+    );
+    assert!(comparison.to_text(100).contains("0.989–1.093*"), "{}", comparison.to_text(100));
+}
+
+#[test]
+fn two_runs_of_one_variant_are_refused() {
+    let twice = Table::stacked(&[repeated(), repeated()]);
+    let error = compare(&twice, &against("fr-fcfs")).unwrap_err().to_string();
+    assert!(error.contains("2 runs of trace `b1` on machine `h100` with `fr-fcfs`"), "{error}");
+}
