@@ -14,7 +14,7 @@ use crate::files::claims::Claims;
 use crate::machine::{DEFAULT_MACHINE, Machine};
 use crate::record::ResultsWriter;
 use crate::slots::{Baseline, combinations, split_list};
-use crate::study::bound;
+use crate::study::bound::{Bounds, bound};
 use crate::study::cells::{Cell, Ended, check_distinct, command, run_all};
 use crate::study::traces::NamedTrace;
 use crate::study::variants::Variant;
@@ -175,30 +175,16 @@ fn plan<'a>(
     Ok(cells)
 }
 
-/// Plans the first trace of every workload on every machine under the ideal mode of the compared slot,
-/// with the policies of the baseline. Machines that cannot have the mode are left out.
+/// Plans the runs that bound the effect of the compared policies.
 fn plan_bounds<'a>(
     args: &Args,
     machines: &[Machine],
     traces: &'a [NamedTrace],
     baseline: &Baseline,
 ) -> Vec<Cell<'a>> {
-    let ideal = bound::ideal_of(&args.policies.0).filter(|_| !args.no_bound);
-    let combinations = combinations(&args.policies.0);
-    let policies = bound::combination_of(baseline, &combinations);
-    let Some((ideal, policies)) = ideal.zip(policies) else { return Vec::new() };
-    let mut seen = HashSet::new();
-    let mut cells = Vec::new();
-    for machine in machines {
-        let mut machine = machine.clone();
-        policies.apply(&mut machine);
-        let Some(machine) = bound::idealised(&machine, ideal) else { continue };
-        let cell = |trace| Cell::new(trace, machine.clone(), &[], String::new()).ok();
-        let is_first =
-            |cell: &Cell<'_>| seen.insert((machine.name.clone(), cell.key.workload.clone()));
-        cells.extend(traces.iter().filter_map(cell).filter(is_first));
-    }
-    cells
+    let lists = &args.policies.0;
+    let bounds = Bounds { lists, baseline, combinations: &combinations(lists) };
+    if args.no_bound { Vec::new() } else { bounds.cells(machines, traces, |_| true) }
 }
 
 /// Runs the cells and their bounds, and writes the tables of the cells that finished to `directory`.
@@ -216,7 +202,7 @@ fn run(
     let instructions = all().map(Cell::warp_instructions).sum();
     let board = Board::new(interrupt, all().count(), ctas, instructions);
     let jobs = args.jobs.or_else(|| available_parallelism().ok()).map_or(1, NonZeroUsize::get);
-    let bounded = bound::bound(bounds, cells, jobs.min(bounds.len().max(1)), &board)?;
+    let bounded = bound(bounds, cells, jobs.min(bounds.len().max(1)), &board)?;
     // Without a directory only the metrics of the runs are used.
     let recorded = args.output.as_ref().map(|_| args.recording.recorded()).unwrap_or_default();
     let mut ended = match bounded.finished == bounds.len() {

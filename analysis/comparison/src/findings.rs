@@ -3,13 +3,15 @@
 use crate::averages::{Averaged, GEOMETRIC, PolicyPair};
 use crate::compare::{Comparison, Row};
 use crate::interval::Verdict;
-use crate::leverage::{BUS, Leverage, READY_WARPS, Slot, slots_of};
+use crate::leverage::{BUS, Leverage, QUEUE, READY_WARPS, Slot, slots_of};
 use crate::means::Mean;
 
 /// Gain under an ideal mode below which a slot hardly matters.
 const SMALL_GAIN: f64 = 0.01;
-/// Use of the DRAM bus below which DRAM schedulers hardly matter, without a bound.
+/// Use of the DRAM bus below which DRAM schedulers hardly matter, if the queues are short.
 const SMALL_USE: f64 = 0.05;
+/// Mean requests in the queues of a channel below which they seldom wait for each other.
+const SHORT_QUEUE: f64 = 0.05;
 /// Ready warps of an SM below which warp schedulers seldom choose.
 const FEW_WARPS: f64 = 1.0;
 /// Most policies named in a sentence.
@@ -24,7 +26,7 @@ impl Comparison {
         [self.leverage_findings(), self.best_findings()].concat()
     }
 
-    /// Returns sentences on whether the compared slots can matter, one for each machine.
+    /// Returns sentences on whether the compared slots can matter, one for each machine and slot.
     pub(crate) fn leverage_findings(&self) -> Vec<String> {
         let slots = slots_of(self.slots());
         if slots.is_empty() || self.means.iter().all(|means| means.is_baseline) {
@@ -36,12 +38,13 @@ impl Comparison {
                 places.push(place);
             }
         }
-        let on = |place: String| {
-            let of = |leverage: &&Leverage| self.place_of(leverage) == place;
+        let on = |place: &String| {
+            let of = |leverage: &&Leverage| self.place_of(leverage) == *place;
             let leverages: Vec<&Leverage> = self.leverages.iter().filter(of).collect();
-            self.leverage_on(&place, &slots, &leverages)
+            let on = |slot: &&Slot| self.leverage_on(place, slot, &leverages);
+            slots.iter().filter_map(on).collect::<Vec<String>>()
         };
-        places.into_iter().filter_map(on).collect()
+        places.iter().flat_map(on).collect()
     }
 
     pub(crate) fn place_of(&self, leverage: &Leverage) -> String {
@@ -53,45 +56,52 @@ impl Comparison {
         &row.repeat.workload
     }
 
-    fn leverage_on(&self, place: &str, slots: &[&Slot], on: &[&Leverage]) -> Option<String> {
-        let names =
-            listed(&slots.iter().map(|slot| format!("the {}", slot.name)).collect::<Vec<_>>());
-        let stress = slots.iter().map(|slot| slot.stress).collect::<Vec<_>>().join("; ");
+    /// Returns a sentence on whether a slot can matter on a machine; none if nothing tells.
+    fn leverage_on(&self, place: &str, slot: &Slot, on: &[&Leverage]) -> Option<String> {
+        let bound = self.gain_under_ideal(slot, on);
+        let is_small = bound.as_ref().is_some_and(|bound| bound.most < SMALL_GAIN);
+        let Slot { name, stress, .. } = slot;
+        let reason = match (bound, unloaded(slot, on)) {
+            (Some(bound), unloaded) if is_small => [Some(bound.text), unloaded]
+                .into_iter()
+                .flatten()
+                .collect::<Vec<_>>()
+                .join(", and "),
+            (Some(bound), Some(unloaded)) => {
+                format!("{unloaded}; without any latency, {}", bound.text)
+            }
+            (Some(bound), None) => {
+                let gain = bound.text;
+                return Some(format!(
+                    "On {place} {gain}: about the most that the {name} can gain."
+                ));
+            }
+            (None, unloaded) => unloaded?,
+        };
+        Some(format!("On {place} the {name} can hardly matter: {reason}. {stress}."))
+    }
+
+    /// Returns the gain under the ideal mode that bounds a slot; none without such a run.
+    fn gain_under_ideal(&self, slot: &Slot, on: &[&Leverage]) -> Option<Gain> {
         let bounds = on.iter().filter_map(|leverage| {
             let (ideal, ratio) = leverage.bound.as_ref()?;
-            Some((ideal, *ratio, self.workload_of(leverage)))
+            let is_of_slot = slot.ideals.contains(&ideal.as_str());
+            is_of_slot.then(|| (ideal, *ratio, self.workload_of(leverage)))
         });
-        let Some((ideal, most, workload)) =
-            bounds.clone().rev().max_by(|one, other| one.1.total_cmp(&other.1))
-        else {
-            return unloaded(slots, on).map(|why| {
-                format!("On {place} {names} hardly {}: {why}. {}.", matters(slots), begun(&stress))
-            });
-        };
-        let used = most_of(on, BUS).map_or(String::new(), |used| {
-            format!(", and the DRAM bus is used at most {} of the time", percent(used))
-        });
-        let of = if on.len() > 1 { format!(" (on {workload})") } else { String::new() };
-        if most < 1.0 + SMALL_GAIN {
-            let gain = if most <= 1.0 {
-                "does not raise the IPC".to_owned()
-            } else {
-                format!("raises the IPC by at most {}{of}", percent(most - 1.0))
-            };
-            return Some(format!(
-                "On {place} {names} can hardly matter: {ideal} {gain}{used}. {}.",
-                begun(&stress)
-            ));
-        }
-        let mean = Mean::Geometric.of(bounds.map(|(_, ratio, _)| Some(ratio))).unwrap_or(most);
-        let mean = match on.len() {
+        let bounds: Vec<(&String, f64, &str)> = bounds.collect();
+        let (ideal, most, workload) = *bounds.iter().rev().max_by(|a, b| a.1.total_cmp(&b.1))?;
+        let mean = Mean::Geometric.of(bounds.iter().map(|bound| Some(bound.1)))?;
+        let of = match bounds.len() {
             1 => String::new(),
-            some => format!(", and by {} on average of {some} workloads", percent(mean - 1.0)),
+            some => {
+                format!(" (on {workload}; {} in the mean of {some} workloads)", percent(mean - 1.0))
+            }
         };
-        Some(format!(
-            "On {place} {ideal} raises the IPC by at most {}{of}{mean}: about the most that {names} can gain.",
-            percent(most - 1.0)
-        ))
+        let text = match most > 1.0 {
+            true => format!("{ideal} raises the IPC by at most {}{of}", percent(most - 1.0)),
+            false => format!("{ideal} does not raise the IPC"),
+        };
+        Some(Gain { most: most - 1.0, text })
     }
 
     /// Returns sentences on the best policies, one for each machine.
@@ -158,24 +168,32 @@ impl Comparison {
     }
 }
 
-/// Returns why slots hardly matter, from the use of their units; none if the use does not tell.
-fn unloaded(slots: &[&Slot], on: &[&Leverage]) -> Option<String> {
-    let [slot] = slots else { return None };
-    match slot.name {
-        "DRAM scheduler" | "prefetcher" => {
+/// The gain of IPC under an ideal mode.
+struct Gain {
+    /// The largest of the workloads, as a fraction.
+    most: f64,
+    text: String,
+}
+
+/// Returns why a slot hardly matters, from the use of its unit; none if the use does not tell.
+fn unloaded(slot: &Slot, on: &[&Leverage]) -> Option<String> {
+    match slot.column {
+        "dram_scheduler" | "prefetcher" => {
             let used = most_of(on, BUS).filter(|&used| used < SMALL_USE)?;
-            Some(format!("the DRAM bus is used at most {} of the time", percent(used)))
+            let queued = most_of(on, QUEUE);
+            let is_empty = queued.is_none_or(|queued| queued < SHORT_QUEUE);
+            let queued = queued.map(|queued| format!(" and a channel holds {queued:.2} requests"));
+            let queued = queued.unwrap_or_default();
+            is_empty.then(|| {
+                format!("the DRAM bus is used at most {} of the time{queued}", percent(used))
+            })
         }
-        "warp scheduler" => {
+        "warp_scheduler" => {
             let ready = most_of(on, READY_WARPS).filter(|&ready| ready < FEW_WARPS)?;
-            Some(format!("an SM has at most {ready:.2} ready warps on average"))
+            Some(format!("an SM has at most {ready:.2} ready warps in the mean"))
         }
         _ => None,
     }
-}
-
-fn matters(slots: &[&Slot]) -> &'static str {
-    if slots.len() == 1 { "matters" } else { "matter" }
 }
 
 /// Returns the largest value of a measure.
@@ -183,15 +201,12 @@ fn most_of(on: &[&Leverage], measure: usize) -> Option<f64> {
     on.iter().filter_map(|leverage| leverage.load[measure]).reduce(f64::max)
 }
 
+/// Formats a fraction as a percentage; a positive one never as zero.
 fn percent(fraction: f64) -> String {
-    format!("{:.1} %", 100.0 * fraction)
-}
-
-/// Capitalises the first letter of a sentence.
-fn begun(sentence: &str) -> String {
-    let mut letters = sentence.chars();
-    let first = letters.next().map(|first| first.to_uppercase().to_string());
-    format!("{}{}", first.unwrap_or_default(), letters.as_str())
+    match 100.0 * fraction {
+        percent if percent > 0.0 && percent < 0.05 => "0.05 %".to_owned(),
+        percent => format!("{percent:.1} %"),
+    }
 }
 
 /// Joins names with commas and a final `and`.

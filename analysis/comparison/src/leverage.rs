@@ -14,7 +14,7 @@ pub(crate) struct Measure {
     pub(crate) digits: Digits,
     /// Column of `runs` with the value.
     of: &'static str,
-    /// Column of `runs` by which it is divided.
+    /// Column of `runs` with its divisor.
     over: Option<&'static str>,
 }
 
@@ -66,6 +66,7 @@ pub(crate) const MEASURES: [Measure; 6] = [
 
 /// Positions of measures.
 pub(crate) const BUS: usize = 0;
+pub(crate) const QUEUE: usize = 1;
 pub(crate) const READY_WARPS: usize = 4;
 const IDLE: usize = 5;
 
@@ -130,12 +131,14 @@ pub(crate) fn leverages(
 
 /// A slot in words.
 pub(crate) struct Slot {
-    column: &'static str,
+    pub(crate) column: &'static str,
     /// Name in a sentence, singular.
     pub(crate) name: &'static str,
     /// Positions of the measures that matter to it.
     measures: &'static [usize],
-    /// Experiments in which it matters more.
+    /// Ideal modes under which its policies are equal.
+    pub(crate) ideals: &'static [&'static str],
+    /// Experiments that load it more, a sentence without its full stop.
     pub(crate) stress: &'static str,
 }
 
@@ -143,50 +146,58 @@ const SLOTS: [Slot; 8] = [
     Slot {
         column: "dram_scheduler",
         name: "DRAM scheduler",
-        measures: &[BUS, 1, IDLE],
-        stress: "inputs larger than the L2, or a machine with less DRAM bandwidth for its SMs, load DRAM more",
+        measures: &[BUS, QUEUE, IDLE],
+        ideals: &["perfect-dram", "perfect-l2"],
+        stress: "Inputs larger than the L2, or a machine with less DRAM bandwidth for its SMs, load DRAM more",
     },
     Slot {
         column: "warp_scheduler",
         name: "warp scheduler",
         measures: &[READY_WARPS, IDLE],
-        stress: "larger grids and CTAs, with more warps on each SM, leave it more to choose from",
+        ideals: &[],
+        stress: "Larger grids and CTAs, with more warps on each SM, leave it more to choose from",
     },
     Slot {
         column: "cta_scheduler",
         name: "CTA scheduler",
         measures: &[READY_WARPS, IDLE],
-        stress: "grids of many more CTAs than the machine holds at once leave it more to choose from",
+        ideals: &[],
+        stress: "Grids of many more CTAs than the machine holds at once leave it more to choose from",
     },
     Slot {
         column: "l2_queue",
         name: "L2 queue policy",
         measures: &[BUS, 2, IDLE],
-        stress: "larger inputs with less reuse in L1, or a machine with fewer slices for its SMs, load the L2 more",
+        ideals: &["perfect-l2"],
+        stress: "Larger inputs with less reuse in L1, or a machine with fewer slices for its SMs, load the L2 more",
     },
     Slot {
         column: "topology",
         name: "topology",
         measures: &[BUS, 2, IDLE],
-        stress: "kernels with more misses in L1 for each instruction load the network more",
+        ideals: &["infinite-bandwidth-noc"],
+        stress: "Kernels with more misses in L1 for each instruction load the network more",
     },
     Slot {
         column: "arbiter",
         name: "arbiter",
         measures: &[BUS, 2, IDLE],
-        stress: "kernels with more misses in L1 for each instruction load the network more",
+        ideals: &["infinite-bandwidth-noc"],
+        stress: "Kernels with more misses in L1 for each instruction load the network more",
     },
     Slot {
         column: "prefetcher",
         name: "prefetcher",
-        measures: &[BUS, 1, IDLE],
-        stress: "inputs larger than the L2 load DRAM more",
+        measures: &[BUS, QUEUE, IDLE],
+        ideals: &["perfect-l2"],
+        stress: "Inputs larger than the L2 load DRAM more",
     },
     Slot {
         column: "walk_scheduler",
         name: "walk scheduler",
         measures: &[3, IDLE],
-        stress: "inputs beyond the reach of the TLBs cause more walks",
+        ideals: &[],
+        stress: "Inputs beyond the reach of the TLBs cause more walks",
     },
 ];
 

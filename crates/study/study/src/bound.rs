@@ -1,7 +1,8 @@
 //! Runs under an ideal mode, which bound the effect of the policies of a slot.
 
 use crate::cells::{Cell, Ended, ThreadsError, Watcher, side_by_side};
-use std::collections::HashMap;
+use crate::traces::NamedTrace;
+use std::collections::{HashMap, HashSet};
 use warpmem_gpu::results::Discard;
 use warpmem_gpu::slots::{Baseline, PolicyChoice, PolicyChoices};
 use warpmem_machine::Machine;
@@ -21,34 +22,76 @@ const IDEALS: [(&str, &str); 5] = [
 const IDEAL: &str = "ideal";
 const NONE: &str = "none";
 
-/// Returns the ideal mode that bounds the effect of the first of the varied slots that has one; none if
-/// ideal modes are compared.
-pub fn ideal_of(lists: &[PolicyChoice<Vec<String>>]) -> Option<&'static str> {
-    let is_varied =
-        |name: &str| lists.iter().any(|list| list.slot.name == name && list.given.len() > 1);
-    let ideals = IDEALS.iter().filter(|(slot, _)| !is_varied(IDEAL) && is_varied(slot));
-    ideals.map(|(_, ideal)| *ideal).next()
+/// A comparison whose slot is to be bounded.
+#[derive(Clone, Copy)]
+pub struct Bounds<'b> {
+    /// The compared policies, by slot.
+    pub lists: &'b [PolicyChoice<Vec<String>>],
+    pub baseline: &'b Baseline,
+    /// The combinations of the policies.
+    pub combinations: &'b [PolicyChoices],
 }
 
-/// Returns the baseline's combination of policies: the first that has all of its policies.
-pub fn combination_of<'c>(
-    baseline: &Baseline,
-    combinations: &'c [PolicyChoices],
-) -> Option<&'c PolicyChoices> {
-    let has_policies = |combination: &&PolicyChoices| {
-        baseline.policies().iter().all(|policy| {
-            let of_slot = combination.iter().find(|choice| choice.slot.name == policy.slot.name);
-            of_slot.is_none_or(|choice| choice.given == policy.given)
-        })
-    };
-    combinations.iter().find(has_policies)
+impl Bounds<'_> {
+    /// Plans the first trace of every workload on every machine under the ideal mode of the compared slot,
+    /// with those of the baseline's policies that `are_set`. Machines that cannot have the mode are left
+    /// out.
+    pub fn cells<'a>(
+        &self,
+        machines: &[Machine],
+        traces: &'a [NamedTrace],
+        are_set: impl Fn(&PolicyChoice<String>) -> bool,
+    ) -> Vec<Cell<'a>> {
+        let Some((ideal, policies)) = self.ideal().zip(self.combination()) else {
+            return Vec::new();
+        };
+        let set = policies.iter().filter(|choice| are_set(choice)).cloned().collect();
+        let policies = PolicyChoices::new(set);
+        let mut seen = HashSet::new();
+        let mut cells = Vec::new();
+        for machine in machines {
+            let mut machine = machine.clone();
+            policies.apply(&mut machine);
+            let Some(machine) = idealised(machine, ideal) else { continue };
+            let cell = |trace| Cell::new(trace, machine.clone(), &[], String::new()).ok();
+            let is_first = |cell: &Cell<'_>| seen.insert(place(cell));
+            cells.extend(traces.iter().filter_map(cell).filter(is_first));
+        }
+        cells
+    }
+
+    /// Returns the ideal mode that bounds the effect of the first varied slot that has one; none if ideal
+    /// modes are compared.
+    fn ideal(&self) -> Option<&'static str> {
+        let is_varied = |name: &str| {
+            self.lists.iter().any(|list| list.slot.name == name && list.given.len() > 1)
+        };
+        let ideals = IDEALS.iter().filter(|(slot, _)| !is_varied(IDEAL) && is_varied(slot));
+        ideals.map(|(_, ideal)| *ideal).next()
+    }
+
+    /// Returns the first combination that has the baseline's policies.
+    fn combination(&self) -> Option<&PolicyChoices> {
+        let has_policies = |combination: &&PolicyChoices| {
+            self.baseline.policies().iter().all(|policy| {
+                let of_slot =
+                    combination.iter().find(|choice| choice.slot.name == policy.slot.name);
+                of_slot.is_none_or(|choice| choice.given == policy.given)
+            })
+        };
+        self.combinations.iter().find(has_policies)
+    }
 }
 
 /// Returns `machine` under an ideal mode; none if it has one already.
-pub fn idealised(machine: &Machine, ideal: &str) -> Option<Machine> {
-    let mut idealised = machine.clone();
-    let own = std::mem::replace(&mut idealised.policy.ideal, ideal.to_owned());
-    (own == NONE).then_some(idealised)
+fn idealised(mut machine: Machine, ideal: &str) -> Option<Machine> {
+    let own = std::mem::replace(&mut machine.policy.ideal, ideal.to_owned());
+    (own == NONE).then_some(machine)
+}
+
+/// Returns the workload and the machine of a cell.
+fn place(cell: &Cell<'_>) -> (String, String) {
+    (cell.key.workload.clone(), cell.key.machine.name.clone())
 }
 
 /// Runs each of `bounds` on `jobs` threads, and records its IPC in the cells of its workload and
@@ -69,7 +112,6 @@ pub fn bound(
         Ok(row["ipc_thread"].as_f64().map(|ipc_thread| Bound { ideal, ipc_thread }))
     };
     let ends = side_by_side(bounds, jobs, watcher, run)?;
-    let place = |cell: &Cell<'_>| (cell.key.workload.clone(), cell.key.machine.name.clone());
     let mut found: HashMap<(String, String), Bound> = HashMap::new();
     let mut ended = Ended { finished: 0, failure: None };
     for (cell, end) in bounds.iter().zip(ends) {
@@ -92,19 +134,27 @@ pub fn bound(
 mod tests {
     use super::*;
     use crate::testing::machine;
-    use warpmem_gpu::slots::combinations;
+    use warpmem_gpu::slots::{PolicySlot, combinations};
+    use warpmem_testing::{TestKernel, compute, trace};
+    use warpmem_trace::OpClass::Integer;
 
     fn lists(given: &[(&str, &[&str])]) -> Vec<PolicyChoice<Vec<String>>> {
         let list = |&(slot, given): &(&str, &[&str])| PolicyChoice {
-            slot: warpmem_gpu::slots::PolicySlot::find(slot).unwrap(),
+            slot: PolicySlot::find(slot).unwrap(),
             given: given.iter().map(|&policy| policy.to_owned()).collect(),
         };
         given.iter().map(list).collect()
     }
 
+    fn bounds_of<T>(lists: &[PolicyChoice<Vec<String>>], of: impl Fn(Bounds<'_>) -> T) -> T {
+        let baseline = Baseline::choose(None, lists, &[machine(&[])]).unwrap();
+        let combinations = combinations(lists);
+        of(Bounds { lists, baseline: &baseline, combinations: &combinations })
+    }
+
     #[test]
     fn the_ideal_bounds_every_policy_of_the_slot() {
-        let ideal = |given: &[(&str, &[&str])]| ideal_of(&lists(given));
+        let ideal = |given: &[(&str, &[&str])]| bounds_of(&lists(given), |bounds| bounds.ideal());
         let (dram, l2): (&[&str], &[&str]) = (&["fcfs", "fr-fcfs"], &["fifo", "calrs"]);
         assert_eq!(ideal(&[("dram_scheduler", dram)]), Some("perfect-dram"));
         assert_eq!(ideal(&[("dram_scheduler", dram), ("l2_queue", l2)]), Some("perfect-l2"));
@@ -115,20 +165,24 @@ mod tests {
     }
 
     #[test]
-    fn the_bound_has_the_policies_of_the_baseline() {
-        let lists =
-            lists(&[("dram_scheduler", &["fcfs", "fr-fcfs"]), ("warp_scheduler", &["lrr", "gto"])]);
-        let baseline = Baseline::choose(Some("fr-fcfs"), &lists, &[machine(&[])]).unwrap();
-        let combinations = combinations(&lists);
-        let combination = combination_of(&baseline, &combinations).unwrap();
-        let policies: Vec<&str> = combination.iter().map(|choice| choice.given.as_str()).collect();
-        assert_eq!(policies, ["fr-fcfs", "lrr"]);
-    }
-
-    #[test]
-    fn a_machine_keeps_the_ideal_that_it_has() {
-        let idealised = idealised(&machine(&[]), "perfect-dram").unwrap();
-        assert_eq!(idealised.policy.ideal, "perfect-dram");
-        assert!(super::idealised(&idealised, "perfect-l2").is_none());
+    fn a_workload_runs_once_on_each_machine_with_the_policies_of_the_baseline() {
+        let given: [(&str, &[&str]); 2] =
+            [("dram_scheduler", &["fcfs", "fr-fcfs"]), ("warp_scheduler", &["gto", "lrr"])];
+        let machines = [machine(&[]), machine(&["name=other", "policy.ideal=perfect-l2"])];
+        let kernel = || TestKernel::new(vec![vec![vec![compute(Integer, &[]); 4]]]);
+        let named =
+            |name: &str, kernels| NamedTrace { name: name.to_owned(), trace: trace(kernels) };
+        let traces = [named("a", &[kernel()]), named("b", &[kernel(), kernel()])];
+        bounds_of(&lists(&given), |bounds| {
+            let cells = bounds.cells(&machines, &traces, |_| true);
+            let of = |cell: &Cell<'_>| (cell.key.trace.clone(), cell.key.machine.policy.clone());
+            let (names, policies): (Vec<String>, Vec<_>) = cells.iter().map(of).unzip();
+            assert_eq!(names, ["a", "b"], "the other machine has an ideal mode already");
+            assert_eq!(policies[0].dram_scheduler, machines[0].policy.dram_scheduler);
+            assert_eq!(
+                (&*policies[0].warp_scheduler, &*policies[0].ideal),
+                ("gto", "perfect-dram")
+            );
+        });
     }
 }

@@ -145,7 +145,7 @@ mod tests {
         assert_eq!(small[1], "run.page_offset=27");
         assert_eq!(
             overrides(&["run.page_offset=27"], 3, &["run.first_sm"])[1],
-            "dram.read_queue=65"
+            "dram.read_queue=33"
         );
         let none = overrides(&[], 3, &["run.page_offset", "dram.read_queue", "run.first_sm"]);
         assert_eq!(none, [""], "no kind is left");
