@@ -174,14 +174,14 @@ class Comparing(InTemporaryFolder):
 
     def test_seeds_and_variants_are_repeats(self):
         traces = [
-            warpmem.generate("gups", self.folder / f"gups-{seed}.wmt", seed=seed, n=2**8, table=2**12)
+            warpmem.generate("bfs", self.folder / f"bfs-{seed}.wmt", seed=seed, nodes=2**9)
             for seed in (1, 2)
         ]
         comparison = warpmem.compare(
             traces, "li2015", dram_scheduler=["fcfs", "fr-fcfs"], baseline="fr-fcfs", repeat=2
         )
         self.assertEqual((comparison.rows.height, comparison.workloads.height), (8, 2))
-        self.assertEqual(comparison.workloads["trace"].unique().to_list(), ["gups-*"])
+        self.assertEqual(comparison.workloads["trace"].unique().to_list(), ["bfs-*"])
         self.assertEqual(comparison.runs["seed"].unique().sort().to_list(), [1, 2])
         self.assertEqual(comparison.runs["variant"].unique().sort().to_list(), [0, 1])
         self.assertEqual(comparison.runs["bound"].unique().to_list(), ["perfect-dram"])

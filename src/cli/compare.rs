@@ -29,7 +29,9 @@ use std::thread::available_parallelism;
 ///
 /// Runs every trace on every machine under every combination of the given policies, and prints whether
 /// the compared policies can matter, then the results relative to the baseline, per workload and as
-/// means. Traces that one generator made with different seeds are repeats of one workload.
+/// means. Each workload runs once more on each machine, under the ideal mode of the compared slot
+/// (`--no-bound` omits it). Traces that one generator made with different seeds are repeats of one
+/// workload.
 #[derive(clap::Args, Debug)]
 #[command(after_help = AFTER_HELP)]
 pub struct Args {

@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
-use crate::compare::{RATIO, Row};
 use crate::interval::{Estimate, Pair, Verdict};
 use crate::keys::{Keys, TRACE, trace_of};
 use crate::means::Mean;
+use crate::row::{RATIO, Row};
 use crate::workload::{Workload, pair};
 
 /// Means of a policy's workloads on one machine.

@@ -8,17 +8,14 @@ use crate::error::{Error, Result};
 use crate::inputs::INPUTS;
 use crate::interval::Estimate;
 use crate::keys::{Keys, OVERRIDES, SLOTS, trace_of};
-use crate::leverage::{Leverage, Load, leverages};
+use crate::leverage::{Leverage, leverages};
 use crate::metric::{Relation, relative};
 use crate::mixed::{differences, mark};
 use crate::options::{CompareOptions, IPC};
-use crate::repeats::Repeat;
+use crate::row::{IPC_RATIO, RATIO, Row, related};
 use crate::runs::{Run, Runs};
 use crate::table::Table;
 use crate::workload::{Workload, workloads};
-
-/// Column of the IPC divided by the baseline's.
-pub(crate) const IPC_RATIO: &str = "ipc_ratio";
 
 /// Runs compared with a baseline, and their means over repeats and workloads.
 ///
@@ -40,41 +37,6 @@ pub struct Comparison {
     pub(crate) mixed: Vec<String>,
     unmatched: usize,
 }
-
-/// A run beside its baseline.
-#[derive(Clone, Debug)]
-pub(crate) struct Row {
-    /// Values of the key columns.
-    pub(crate) keys: Vec<String>,
-    /// How the run differs from its baseline apart from policies.
-    pub(crate) mixed: Option<String>,
-    /// IPC, its ratio, and metrics.
-    pub(crate) values: Vec<Option<f64>>,
-    pub(crate) repeat: Repeat,
-    pub(crate) load: Load,
-    /// Name of an ideal mode of the compared slot, and the IPC under it.
-    bound: Option<(String, f64)>,
-}
-
-impl Row {
-    pub(crate) fn ipc(&self) -> Option<f64> {
-        self.values[0]
-    }
-
-    /// Returns the IPC under the ideal mode over that of the run.
-    pub(crate) fn bound(&self) -> Option<f64> {
-        let (_, ideal) = self.bound.as_ref()?;
-        related(*ideal, self.ipc()?, Relation::Ratio)
-    }
-
-    /// Returns the name of the ideal mode.
-    pub(crate) fn bound_ideal(&self) -> Option<String> {
-        self.bound.as_ref().map(|(name, _)| name.clone())
-    }
-}
-
-/// Index of the IPC ratio among the values of a row; the metrics follow.
-pub(crate) const RATIO: usize = 1;
 
 impl Comparison {
     /// Returns the slots in which the runs differ.
@@ -316,13 +278,4 @@ fn rows(
     };
     let rows = runs.runs.iter().zip(partners).map(row).collect();
     (sources.iter().map(|(name, ..)| (*name).to_owned()).collect(), rows)
-}
-
-/// Relates a value to the baseline's; null if that is not positive.
-fn related(value: f64, base: f64, relation: Relation) -> Option<f64> {
-    let ratio = (base > 0.0).then(|| value / base)?;
-    Some(match relation {
-        Relation::Ratio => ratio,
-        Relation::Reduction => 1.0 - ratio,
-    })
 }

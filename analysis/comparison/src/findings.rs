@@ -1,10 +1,12 @@
 //! Sentences on a comparison: whether the compared slots can matter, and which policies are best.
 
 use crate::averages::{Averaged, GEOMETRIC, PolicyPair};
-use crate::compare::{Comparison, Row};
+use crate::compare::Comparison;
 use crate::interval::Verdict;
-use crate::leverage::{BUS, Leverage, QUEUE, READY_WARPS, Slot, slots_of};
+use crate::leverage::{Leverage, Slot, slots_of};
+use crate::load::{BUS, QUEUE, READY_WARPS};
 use crate::means::Mean;
+use crate::row::Row;
 
 /// Gain under an ideal mode below which a slot hardly matters.
 const SMALL_GAIN: f64 = 0.01;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::error::{Error, Result};
 use crate::inputs::INPUTS;
 use crate::keys::{Keys, OVERRIDES, SLOTS};
-use crate::leverage::of_leverage;
+use crate::load;
 use crate::metric::{COMPARED, relative};
 
 /// Options of a comparison.
@@ -73,7 +73,7 @@ impl CompareOptions {
         let is_present = |name: &&str| present.contains(name);
         let inputs = [RUN_ID, WORKLOAD, BOUND].into_iter().chain(INPUTS).filter(is_present);
         let texts = inputs.map(str::to_owned).chain(keys.names().iter().cloned()).collect();
-        let more = OF_REPEATS.into_iter().chain(of_leverage()).filter(is_present);
+        let more = OF_REPEATS.into_iter().chain(load::columns()).filter(is_present);
         let more = more.filter(|name| !numbers.iter().any(|known| known == name));
         let more: Vec<String> = more.map(str::to_owned).collect();
         Ok(ColumnsRead { texts, numbers: [numbers, more].concat() })

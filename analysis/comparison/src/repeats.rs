@@ -2,9 +2,6 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::keys::trace_of;
-use crate::runs::Run;
-
 /// A run as a repeat of its workload.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Repeat {
@@ -18,13 +15,13 @@ pub(crate) struct Repeat {
     pub(crate) sampling: f64,
 }
 
-/// Replaces the workload that each run has from its table by the workload's name.
-pub(crate) fn name_workloads(runs: &mut [Run]) {
-    let mut traces: Vec<(&str, &Repeat)> = Vec::new();
+/// Returns the name of each trace's workload, given the traces of runs with their repeats, whose
+/// workloads are as in the table.
+pub(crate) fn workload_names<'a>(
+    runs: impl Iterator<Item = (&'a str, &'a Repeat)>,
+) -> HashMap<String, String> {
     let mut seen = HashSet::new();
-    for run in runs.iter().filter(|run| seen.insert(trace_of(&run.keys))) {
-        traces.push((trace_of(&run.keys), &run.repeat));
-    }
+    let traces: Vec<(&str, &Repeat)> = runs.filter(|(trace, _)| seen.insert(*trace)).collect();
     let mut groups: HashMap<&str, Vec<(&str, &Repeat)>> = HashMap::new();
     for &(trace, repeat) in &traces {
         groups.entry(&repeat.workload).or_default().push((trace, repeat));
@@ -40,9 +37,7 @@ pub(crate) fn name_workloads(runs: &mut [Run]) {
         };
         names.insert((*trace).to_owned(), name);
     }
-    for run in runs {
-        run.repeat.workload.clone_from(&names[trace_of(&run.keys)]);
-    }
+    names
 }
 
 /// Returns whether the traces of a workload differ in their seeds.
@@ -97,14 +92,14 @@ mod tests {
     }
 
     fn named(traces: &[(&str, &str, Option<i64>)]) -> Vec<String> {
-        let run = |&(trace, workload, seed): &(&str, &str, Option<i64>)| {
-            let repeat = Repeat { workload: workload.to_owned(), seed, ..Repeat::default() };
-            let keys = vec!["m".to_owned(), trace.to_owned()];
-            Run { keys, repeat, ..Run::default() }
+        let repeat = |&(_, workload, seed): &(&str, &str, Option<i64>)| Repeat {
+            workload: workload.to_owned(),
+            seed,
+            ..Repeat::default()
         };
-        let mut runs: Vec<Run> = traces.iter().map(run).collect();
-        name_workloads(&mut runs);
-        runs.into_iter().map(|run| run.repeat.workload).collect()
+        let repeats: Vec<Repeat> = traces.iter().map(repeat).collect();
+        let names = workload_names(traces.iter().map(|(trace, ..)| *trace).zip(&repeats));
+        traces.iter().map(|(trace, ..)| names[*trace].clone()).collect()
     }
 
     #[test]

@@ -6,9 +6,9 @@ use std::hash::Hash;
 use crate::error::{Error, Result};
 use crate::inputs::{INPUTS, Inputs, without_policies};
 use crate::keys::{Keys, NONE, OVERRIDES, trace_of};
-use crate::leverage::{Load, LoadColumns};
+use crate::load::{Load, LoadColumns};
 use crate::options::{BOUND, CompareOptions, OF_REPEATS, RUN_ID, RUNS, WORKLOAD};
-use crate::repeats::{Repeat, name_workloads};
+use crate::repeats::{Repeat, workload_names};
 use crate::table::{Table, Values};
 
 /// A run.
@@ -66,7 +66,10 @@ impl Runs {
             })
         };
         let mut runs = distinct_rows(table).map(run).collect::<Result<Vec<Run>>>()?;
-        name_workloads(&mut runs);
+        let workloads = workload_names(runs.iter().map(|run| (trace_of(&run.keys), &run.repeat)));
+        for run in &mut runs {
+            run.repeat.workload.clone_from(&workloads[trace_of(&run.keys)]);
+        }
         if runs.is_empty() { Err(Error::NoRuns) } else { Ok(Runs { keys, numbers: names, runs }) }
     }
 
@@ -112,7 +115,7 @@ impl<'a> RepeatColumns<'a> {
         RepeatColumns {
             workload: table.column(WORKLOAD),
             bound: table.column(BOUND),
-            numbers: OF_REPEATS.map(|name| optional(table, name)),
+            numbers: OF_REPEATS.map(|name| table.numbers_or_none(name)),
         }
     }
 
@@ -141,11 +144,6 @@ impl<'a> RepeatColumns<'a> {
         let ideal = self.bound?.text(row).filter(|ideal| !ideal.is_empty())?;
         Some((ideal, self.numbers(row)[3]?))
     }
-}
-
-/// Returns a column of numbers, or no values if the table has no such column.
-pub(crate) fn optional(table: &Table, name: &str) -> Vec<Option<f64>> {
-    table.column(name).and_then(Values::numbers).unwrap_or_default()
 }
 
 /// Returns, for each key, the index of the first equal one.

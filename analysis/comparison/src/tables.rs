@@ -1,12 +1,13 @@
 //! The tables of a comparison.
 
 use crate::averages::Means;
-use crate::compare::{Comparison, IPC_RATIO, RATIO};
+use crate::compare::Comparison;
 use crate::interval::Estimate;
 use crate::keys::{Keys, OVERRIDES};
-use crate::leverage::MEASURES;
+use crate::load::MEASURES;
 use crate::means::Mean;
 use crate::mixed::MIXED;
+use crate::row::{IPC_RATIO, RATIO};
 use crate::table::{Table, Values};
 
 /// Columns of the 95 % interval of the IPC ratio, and of its verdict.

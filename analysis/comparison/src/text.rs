@@ -6,13 +6,15 @@ use unicode_width::UnicodeWidthStr;
 
 use crate::averages::GEOMETRIC;
 use crate::cell::Cell;
-use crate::compare::{Comparison, IPC_RATIO, RATIO};
+use crate::compare::Comparison;
 use crate::grid::{Align, Grid, Heading, Row};
 use crate::interval::Estimate;
 use crate::keys::trace_of;
-use crate::leverage::{Leverage, MEASURES, measures_of, slots_of};
+use crate::leverage::{Leverage, measures_of, slots_of};
+use crate::load::MEASURES;
 use crate::means::MEANS;
 use crate::metric::{Digits, digits, metric};
+use crate::row::{IPC_RATIO, RATIO};
 use crate::workload::{BASELINE, Workload};
 
 /// Headings for [`MEANS`].

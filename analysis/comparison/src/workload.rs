@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use crate::compare::{RATIO, Row};
 use crate::interval::{Estimate, Pair};
 use crate::keys::{Keys, TRACE};
 use crate::means::Mean;
+use crate::row::{RATIO, Row};
 
 /// Name of the verdict of the baseline itself.
 pub(crate) const BASELINE: &str = "baseline";
@@ -76,7 +76,7 @@ fn workload(rows: &[Row], partners: &[Option<usize>], group: Vec<usize>) -> Work
         mixed: (!marks.is_empty()).then(|| marks.into_iter().collect::<Vec<_>>().join(", ")),
         values,
         estimate,
-        bound: partners[group[0]].and_then(|partner| rows[partner].bound()),
+        bound: partners[group[0]].and_then(|partner| rows[partner].bound_ratio()),
         is_baseline: group.iter().all(|&at| partners[at] == Some(at)),
         rows: group,
     }
