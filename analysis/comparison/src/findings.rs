@@ -149,19 +149,19 @@ impl Comparison {
         let equal = with(Some(Verdict::Equal));
         let unknown = with(None);
         let names = |of: &[usize]| named(of.iter().map(|&of| averaged.policy(of)));
-        let first = [&[best], equal.as_slice()].concat();
+        let mut first = [&[best], equal.as_slice()].concat();
+        first.sort_unstable();
         let is_all = equal.len() == others.len();
         if !unknown.is_empty() {
             return None;
         }
         Some(match (is_all, equal.is_empty()) {
             (true, _) if !self.is_noise_known() => {
-                format!("On {place} all policies are equal: no table shows a difference.")
+                format!("On {place} {} are equal: no table shows a difference.", names(&first))
             }
-            (true, _) => format!(
-                "On {place} all {} policies are equal within noise: none is best.",
-                first.len()
-            ),
+            (true, _) => {
+                format!("On {place} {} are equal within noise: none is best.", names(&first))
+            }
             (false, true) => format!("On {place} {} is best.", averaged.policy(best)),
             (false, false) => {
                 format!("On {place} {} are equal within noise and above the others.", names(&first))

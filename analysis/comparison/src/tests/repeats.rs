@@ -172,7 +172,7 @@ fn single(ratios: [f64; 2]) -> Comparison {
 fn without_repeats_only_invisible_differences_are_equal() {
     let same = single([1.0002, 0.9999]);
     assert_eq!(strings(&same.workloads(), "verdict"), ["baseline", "equal", "baseline", "equal"]);
-    assert_eq!(same.findings(), ["On m all policies are equal: no table shows a difference."]);
+    assert_eq!(same.findings(), ["On m a and b are equal: no table shows a difference."]);
     let different = single([1.1, 1.2]);
     assert_eq!(strings(&different.workloads(), "verdict")[1], "null");
     let unknown = "The noise of the differences is unknown, so no policy is called best; repeats measure it (--repeat 3).";
