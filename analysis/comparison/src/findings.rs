@@ -149,12 +149,19 @@ impl Comparison {
         let equal = with(Some(Verdict::Equal));
         let unknown = with(None);
         let names = |of: &[usize]| named(of.iter().map(|&of| averaged.policy(of)));
+        if pairs.iter().any(|pair| pair.verdict() == Some(Verdict::Below)) {
+            let reason = "the policies ran on different workloads";
+            return Some(format!("On {place} {reason}: none is called best."));
+        }
         let mut first = [&[best], equal.as_slice()].concat();
         first.sort_unstable();
         let is_all = equal.len() == others.len();
         if !unknown.is_empty() {
             return None;
         }
+        let above = pairs.iter().filter(|pair| pair.verdict() == Some(Verdict::Above));
+        let above = above.filter_map(|pair| Some(pair.estimate?.ratio));
+        let gap = || percent(above.fold(f64::INFINITY, f64::min) - 1.0);
         Some(match (is_all, equal.is_empty()) {
             (true, _) if !self.is_noise_known() => {
                 format!("On {place} {} are equal: no table shows a difference.", names(&first))
@@ -162,10 +169,14 @@ impl Comparison {
             (true, _) => {
                 format!("On {place} {} are equal within noise: none is best.", names(&first))
             }
-            (false, true) => format!("On {place} {} is best.", averaged.policy(best)),
-            (false, false) => {
-                format!("On {place} {} are equal within noise and above the others.", names(&first))
+            (false, true) => {
+                format!("On {place} {} is best, {} above the next.", averaged.policy(best), gap())
             }
+            (false, false) => format!(
+                "On {place} {} are equal within noise, {} above the next.",
+                names(&first),
+                gap()
+            ),
         })
     }
 }

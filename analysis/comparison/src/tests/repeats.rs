@@ -104,6 +104,34 @@ fn the_findings_come_first_and_name_no_winner_among_equals() {
     insta::assert_snapshot!(comparison.to_text(100));
 }
 
+#[test]
+fn a_winner_is_above_each_of_the_others_on_their_common_workloads() {
+    let two = repeated().with_text("dram_scheduler", &["fr-fcfs", "fcfs"]);
+    let findings =
+        |runs: &Table, baseline: &str| compare(runs, &against(baseline)).unwrap().findings();
+    assert_eq!(findings(&two, "fcfs")[1], "On h100 fr-fcfs is best, 16.2 % above the next.");
+
+    // The mean of `a` is the highest, but `a` ran on `t` alone, where `b` is above it.
+    let row = |trace, policy, ipc: f64| [(trace, policy, 0, ipc), (trace, policy, 1, 1.01 * ipc)];
+    let runs = [
+        row("s", "base", 1.0),
+        row("s", "b", 0.5),
+        row("t", "base", 1.0),
+        row("t", "a", 1.1),
+        row("t", "b", 1.2),
+    ]
+    .concat();
+    let runs = table([
+        ("trace", texts(&runs.iter().map(|run| run.0).collect::<Vec<_>>())),
+        ("machine", texts(&["m"; 10])),
+        ("dram_scheduler", texts(&runs.iter().map(|run| run.1).collect::<Vec<_>>())),
+        ("variant", counts(runs.iter().map(|run| run.2))),
+        ("ipc_thread", floats(&runs.iter().map(|run| run.3).collect::<Vec<_>>())),
+    ]);
+    let reason = "On m the policies ran on different workloads: none is called best.";
+    assert_eq!(findings(&runs, "base"), [reason]);
+}
+
 /// Returns the first finding on one workload with this use of DRAM, and this IPC under a perfect one over 10.
 fn finding(used: f64, queued: f64, bound: Option<f64>) -> String {
     let runs = table([
