@@ -12,29 +12,67 @@ use crate::frame::require_numeric;
 pub struct Comparison {
     comparison: plain::Comparison,
     rows: DataFrame,
+    workloads: DataFrame,
     means: DataFrame,
 }
 
 impl Comparison {
-    /// Returns one row per run: `machine`, `trace`, `overrides`, the policy slots, `ipc_thread`,
-    /// `ipc_ratio` and the metrics. Machines, overrides, traces and policies appear in the order of
-    /// their first appearance. If runs are [mixed](Comparison::mixed), the column `mixed` states
-    /// how a run differs from its baseline apart from policies.
+    /// Returns one row per run: `machine`, `trace`, `overrides`, the policy slots, `seed` and `variant` if
+    /// there are repeats, `ipc_thread`, `ipc_ratio` and the metrics. Machines, overrides, traces and
+    /// policies appear in the order of their first appearance. If runs are [mixed](Comparison::mixed), the
+    /// column `mixed` states how a run differs from its baseline apart from policies.
     pub fn rows(&self) -> &DataFrame {
         &self.rows
     }
 
+    /// Returns one row per machine, workload, overrides and policy, averaged over repeats, with intervals
+    /// and verdicts, as [`warpmem_comparison::Comparison::workloads`].
+    pub fn workloads(&self) -> &DataFrame {
+        &self.workloads
+    }
+
     /// Returns three rows per machine, overrides and policy, one for each of
-    /// [`MEANS`](crate::MEANS) in the column `mean`.
-    ///
-    /// All three average `ipc_ratio`; metrics are averaged arithmetically, in the first row only.
-    /// Nulls are ignored. `workloads` counts the workloads with an `ipc_ratio`.
+    /// [`MEANS`](crate::MEANS) in the column `mean`, as [`warpmem_comparison::Comparison::means`].
     pub fn means(&self) -> &DataFrame {
         &self.means
     }
 
-    /// Returns the rows, then the means, as one table: `mean` and `workloads` are null in the rows,
-    /// `trace` and `ipc_thread` in the means.
+    /// Returns a row for every two policies of a machine and overrides, as
+    /// [`warpmem_comparison::Comparison::pairs`].
+    ///
+    /// # Errors
+    /// If the dataframe engine fails.
+    pub fn pairs(&self) -> Result<DataFrame> {
+        to_frame(&self.comparison.pairs())
+    }
+
+    /// Returns a row for each machine and workload on how much the compared policies can matter, as
+    /// [`warpmem_comparison::Comparison::leverage`].
+    ///
+    /// # Errors
+    /// If the dataframe engine fails.
+    pub fn leverage(&self) -> Result<DataFrame> {
+        to_frame(&self.comparison.leverage())
+    }
+
+    /// Returns sentences: for each machine, whether the compared slots can matter, then which policies
+    /// are best; none is named among policies that are equal within noise.
+    pub fn findings(&self) -> Vec<String> {
+        self.comparison.findings()
+    }
+
+    /// Returns whether some workload has several seeds or variants.
+    pub fn has_repeats(&self) -> bool {
+        self.comparison.has_repeats()
+    }
+
+    /// Returns whether an interval covers the errors of sampled runs.
+    pub fn is_sampled(&self) -> bool {
+        self.comparison.is_sampled()
+    }
+
+    /// Returns the workloads, then the means, as one table: `mean` and `workloads` are null in the former,
+    /// `trace`, `repeats` and `ipc_thread` in the means.
     ///
     /// # Errors
     /// If the dataframe engine fails.
@@ -42,8 +80,8 @@ impl Comparison {
         to_frame(&self.comparison.table())
     }
 
-    /// Formats a block of lines per workload, then one per machine with the means, for a terminal
-    /// of `width` columns.
+    /// Formats the findings, a block of lines per workload, then one per machine with the means, for a
+    /// terminal of `width` columns.
     pub fn to_text(&self, width: usize) -> String {
         self.comparison.to_text(width)
     }
@@ -108,7 +146,8 @@ pub fn compare(mut runs: LazyFrame, options: &CompareOptions) -> Result<Comparis
     let runs = runs.select(texts.chain(numbers).collect::<Vec<_>>()).collect()?;
     let comparison = plain::compare(&to_table(&runs)?, options)?;
     let (rows, means) = (to_frame(&comparison.rows())?, to_frame(&comparison.means())?);
-    Ok(Comparison { comparison, rows, means })
+    let workloads = to_frame(&comparison.workloads())?;
+    Ok(Comparison { comparison, rows, workloads, means })
 }
 
 /// Converts a frame of text and float columns.
@@ -130,6 +169,9 @@ fn to_frame(table: &Table) -> Result<DataFrame> {
     let height = table.height();
     let column = |(name, values): &(String, Values)| match values {
         Values::Text(values) => Column::new(name.into(), values),
+        Values::Count(values) if ["seed", "variant"].contains(&name.as_str()) => {
+            Column::new(name.into(), values)
+        }
         Values::Count(values) => {
             // Numbers of rows have the type that the dataframe engine counts rows with.
             let counts = values.iter().map(|count| count.and_then(|count| count.try_into().ok()));

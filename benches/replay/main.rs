@@ -220,7 +220,7 @@ fn recording(folder: &Path, traces: &[(&str, PathBuf)]) {
             .map(|round| {
                 let results = folder.join(format!("results-{workload}-{round}"));
                 let writer = ResultsWriter::create(&results).expect("a results folder");
-                let key = RunKey::new(*workload, 0, machine.clone(), "bench", None);
+                let key = RunKey::new(*workload, 0, machine.clone(), "bench");
                 let mut recorder = writer.begin_run(key, LOADS).expect("a recorder");
                 let start = Instant::now();
                 let simulation = Simulation::new(&machine, &trace);

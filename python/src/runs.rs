@@ -11,12 +11,15 @@ use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
 use warpmem::gpu::engine::{RunError, Simulation};
 use warpmem::gpu::results::{RequestSample, RunResult};
-use warpmem::record::{MemoryRecorder, MemoryTable, Recorded, RunKey};
+use warpmem::record::{MemoryRecorder, MemoryTable, Recorded};
 use warpmem::slots::{PolicyChoice, PolicyChoices, PolicySlot};
+use warpmem::study::bound::bound;
 use warpmem::study::cells::{
-    Cell, CellError, RunProgress as _, Watcher, check_distinct, command, side_by_side,
+    Cell, CellError, RunProgress as _, ThreadsError, Watcher, check_distinct, command, key_of,
+    side_by_side,
 };
 use warpmem::study::traces::NamedTrace;
+use warpmem::study::variants::Variant;
 use warpmem_analysis::polars::prelude::DataFrame;
 
 /// Optional recordings besides the tables of every run.
@@ -75,20 +78,34 @@ pub struct Planned<'a> {
 }
 
 impl<'a> Planned<'a> {
-    /// Plans `trace` on `machine` under `policies`; `owns` holds the DRAM schedulers written in
-    /// Python.
+    /// Plans `trace` on `variant` of `machine` under `policies`; `owns` holds the DRAM schedulers written
+    /// in Python.
     pub fn new(
         trace: &'a NamedTrace,
         machine: &Machine,
+        variant: &Variant,
         policies: &PolicyChoices,
         owns: &'a [Own],
     ) -> PyResult<Planned<'a>> {
-        let mut simulated = machine.machine.clone();
+        let mut planned = Planned::of_variant(trace, machine, variant, policies, owns)?;
+        planned.cell.key.variant = variant.number;
+        Ok(planned)
+    }
+
+    fn of_variant(
+        trace: &'a NamedTrace,
+        machine: &Machine,
+        variant: &Variant,
+        policies: &PolicyChoices,
+        owns: &'a [Own],
+    ) -> PyResult<Planned<'a>> {
+        let mut simulated = variant.machine.clone();
         policies.apply(&mut simulated);
         let own = owns.iter().find(|own| own.name == simulated.policy.dram_scheduler);
         let path: &Path = trace.trace.path();
-        let command = command(path, &machine.origin, policies, &machine.overrides);
         let overrides = &machine.overrides;
+        let all = [overrides.as_slice(), &variant.overrides].concat();
+        let command = command(path, &machine.origin, policies, &all);
         let Some(own) = own else {
             let cell = Cell::new(trace, simulated, overrides, command).or_raise()?;
             return Ok(Planned { cell, own: None });
@@ -98,9 +115,8 @@ impl<'a> Planned<'a> {
         standing_in.policy.dram_scheduler.clone_from(&machine.machine.policy.dram_scheduler);
         let Cell { trace, policies, .. } =
             Cell::new(trace, standing_in, overrides, String::new()).or_raise()?;
-        let hash = trace.trace.header().content_hash;
         // No command reproduces this run.
-        let key = RunKey::new(&trace.name, hash, simulated, "", None).with_overrides(overrides);
+        let key = key_of(trace, simulated, overrides, String::new());
         Ok(Planned { cell: Cell { trace, key, policies, threads: 1 }, own: Some(own) })
     }
 }
@@ -134,28 +150,32 @@ fn simulate(
     }
 }
 
-/// Runs the cells on `jobs` threads, 0 for one per processor; returns the tables of all.
+/// Runs the cells on `jobs` threads, 0 for one per processor, after those that bound the effect of their
+/// policies; returns the tables of all but the latter.
 pub fn run_all(
     py: Python<'_>,
     planned: Vec<Planned<'_>>,
+    bounds: &[Cell<'_>],
     recording: &Recording,
     jobs: usize,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<BTreeMap<&'static str, DataFrame>> {
     let recorded = recording.recorded()?;
-    let (cells, owns): (Vec<Cell<'_>>, Vec<Option<&Own>>) =
+    let (mut cells, owns): (Vec<Cell<'_>>, Vec<Option<&Own>>) =
         planned.into_iter().map(|planned| (planned.cell, planned.own)).unzip();
     check_distinct(&cells).or_raise()?;
-    let board = Board::of(cells.iter().map(Cell::warp_instructions).sum());
+    let board = Board::of(cells.iter().chain(bounds).map(Cell::warp_instructions).sum());
     let work = || {
-        side_by_side(&cells, jobs, &board, |at, cell| {
+        let failure = bound(bounds, &mut cells, jobs, &board)?.failure;
+        let ends = side_by_side(&cells, jobs, &board, |at, cell| {
             let mut recorder = MemoryRecorder::new(recorded, recording.commands);
             let result = simulate(cell, owns[at], &mut recorder, &board)?;
             if result.is_err() {
                 board.fail();
             }
             Ok(result.map(|result| recorder.finish(&cell.key, &result)))
-        })
+        })?;
+        Ok::<_, ThreadsError>(failure.map(Err).into_iter().chain(ends).collect())
     };
     let ends = watched(py, &board, progress, work)?.or_raise()?;
     frames(tables(ends)?)
@@ -194,7 +214,8 @@ pub fn run(
         .map(|(name, policy)| Ok(PolicyChoice { slot: slot(name)?, given: policy.name() }));
     let choices = PolicyChoices::new(choices.collect::<PyResult<_>>()?);
     let owns = Schedulers::of(policies.into_iter())?.0;
-    let planned = vec![Planned::new(&trace, machine, &choices, &owns)?];
-    let tables = run_all(py, planned, &recording, 1, progress)?;
+    let [own] = Variant::first(&machine.machine, 1, []).try_into().expect("the machine itself");
+    let planned = vec![Planned::new(&trace, machine, &own, &choices, &owns)?];
+    let tables = run_all(py, planned, &[], &recording, 1, progress)?;
     Ok(tables.into_iter().map(|(name, frame)| (name, Frame(frame))).collect())
 }

@@ -143,7 +143,7 @@ class Running(InTemporaryFolder):
         self.assertEqual(done, total)
 
 
-class Comparing(unittest.TestCase):
+class Comparing(InTemporaryFolder):
     def test_policies_are_compared_with_the_baseline(self):
         comparison = warpmem.compare(
             [GATHER, BFS], dram_scheduler=["fcfs", "fr-fcfs"], baseline="fr-fcfs"
@@ -171,6 +171,29 @@ class Comparing(unittest.TestCase):
         machine = warpmem.Machine("li2015", set={"dram.read_queue": 16})
         comparison = warpmem.compare(GATHER, machine, dram_scheduler=["fcfs", "fr-fcfs"])
         self.assertEqual(comparison.rows["overrides"].unique().to_list(), ["dram.read_queue=16"])
+
+    def test_seeds_and_variants_are_repeats(self):
+        traces = [
+            warpmem.generate("bfs", self.folder / f"bfs-{seed}.wmt", seed=seed, nodes=2**9)
+            for seed in (1, 2)
+        ]
+        comparison = warpmem.compare(
+            traces, "li2015", dram_scheduler=["fcfs", "fr-fcfs"], baseline="fr-fcfs", repeat=2
+        )
+        self.assertEqual((comparison.rows.height, comparison.workloads.height), (8, 2))
+        self.assertEqual(comparison.workloads["trace"].unique().to_list(), ["bfs-*"])
+        self.assertEqual(comparison.runs["seed"].unique().sort().to_list(), [1, 2])
+        self.assertEqual(comparison.runs["variant"].unique().sort().to_list(), [0, 1])
+        self.assertEqual(comparison.runs["bound"].unique().to_list(), ["perfect-dram"])
+        self.assertEqual(comparison.pairs.height, 1)
+        self.assertGreater(comparison.leverage["ipc_bound"][0], 0)
+        self.assertTrue(str(comparison).startswith(comparison.findings[0][:20]))
+
+    def test_a_bound_can_be_left_out(self):
+        comparison = warpmem.compare(GATHER, dram_scheduler=["fcfs", "fr-fcfs"], bound=False)
+        self.assertEqual(comparison.leverage["ipc_bound"].to_list(), [None])
+        with self.assertRaisesRegex(warpmem.Error, "valid are 1 to 100"):
+            warpmem.compare(GATHER, dram_scheduler=["fcfs", "fr-fcfs"], repeat=0)
 
     def test_a_trace_is_given_once(self):
         with self.assertRaisesRegex(warpmem.Error, "hold the same trace: give it once"):

@@ -31,14 +31,21 @@ WIDTH = 120
 class Comparison(Tables):
     """Runs relative to those of a baseline, printed as the table of ``warpmem compare``.
 
-    ``rows`` has a row per run, ``means`` three per machine and policy (arithmetic, geometric,
-    harmonic). The tables of all runs are attributes: ``comparison.runs``, ``comparison.banks``.
+    ``rows`` has a row per run; ``workloads`` one per workload and policy, averaged over repeats, with
+    95 % intervals; ``means`` three per machine and policy (arithmetic, geometric, harmonic);
+    ``pairs`` one for every two policies of a machine; ``leverage`` one per machine and workload, on how
+    much the compared policies can matter. ``findings`` says so in sentences. The tables of all runs
+    are attributes: ``comparison.runs``, ``comparison.banks``.
     """
 
     def __init__(self, comparison: _warpmem.Comparison) -> None:
         self._comparison = comparison
         self.rows: pl.DataFrame = pl.DataFrame(comparison.rows())
+        self.workloads: pl.DataFrame = pl.DataFrame(comparison.workloads())
         self.means: pl.DataFrame = pl.DataFrame(comparison.means())
+        self.pairs: pl.DataFrame = pl.DataFrame(comparison.pairs())
+        self.leverage: pl.DataFrame = pl.DataFrame(comparison.leverage())
+        self.findings: list[str] = comparison.findings()
 
     @property
     def baseline(self) -> str:
@@ -72,6 +79,8 @@ def compare(
     *,
     set: Mapping[str, Any] | None = None,
     baseline: str | None = None,
+    repeat: int = 1,
+    bound: bool = True,
     metrics: Iterable[str] | None = None,
     loads: bool = False,
     intervals: int | None = None,
@@ -84,7 +93,10 @@ def compare(
 
     Slots take one policy or several; ``"all"`` stands for all built-in ones. ``baseline`` is
     one of them, or one per slot, separated by slashes; by default the machine's own if given,
-    otherwise the first. ``metrics`` are columns of ``runs``, optionally followed by ``_ratio`` or
+    otherwise the first. ``repeat`` is the number of variants of each machine that matter to no policy,
+    whose spread is the noise of the ratios; traces of one generator with different seeds are repeats
+    too. ``bound`` adds a run per workload and machine under the ideal mode of the compared slot, which
+    bounds the gain of its policies. ``metrics`` are columns of ``runs``, optionally followed by ``_ratio`` or
     ``_reduction``. ``jobs`` is the number of concurrent runs, 0 for one per processor. Other options
     are as in ``run``.
     """
@@ -95,9 +107,10 @@ def compare(
     ]
     recording = recording_of(loads, intervals, requests, False)
     paths = [path_of(trace) for trace in listed(traces)]
+    repeats = {"variants": repeat, "bound": bound}
     shown = None if metrics is None else list(metrics)
     with bar("compare", "instructions", progress) as report:
         comparison = _warpmem.compare(
-            paths, machines, chosen, baseline, shown, recording, jobs, report
+            paths, machines, chosen, baseline, repeats, shown, recording, jobs, report
         )
     return Comparison(comparison)

@@ -14,10 +14,12 @@ use crate::files::claims::Claims;
 use crate::machine::{DEFAULT_MACHINE, Machine};
 use crate::record::ResultsWriter;
 use crate::slots::{Baseline, combinations, split_list};
-use crate::study::cells::{Cell, check_distinct, command, run_all};
+use crate::study::bound::{Bounds, bound};
+use crate::study::cells::{Cell, Ended, check_distinct, command, run_all};
 use crate::study::traces::NamedTrace;
+use crate::study::variants::Variant;
 use anyhow::{Context, bail};
-use clap::ValueHint;
+use clap::{ValueHint, value_parser};
 use std::collections::HashSet;
 use std::num::NonZeroUsize;
 use std::path::Path;
@@ -25,8 +27,11 @@ use std::thread::available_parallelism;
 
 /// Replay traces under several policies and compare them with a baseline
 ///
-/// Runs every trace on every machine under every combination of the given policies, and prints the
-/// results relative to the baseline, per workload and as means.
+/// Runs every trace on every machine under every combination of the given policies, and prints whether
+/// the compared policies can matter, then the results relative to the baseline, per workload and as
+/// means. Each workload runs once more on each machine, under the ideal mode of the compared slot
+/// (`--no-bound` omits it). Traces that one generator made with different seeds are repeats of one
+/// workload.
 #[derive(clap::Args, Debug)]
 #[command(after_help = AFTER_HELP)]
 pub struct Args {
@@ -44,6 +49,15 @@ pub struct Args {
     /// default the machine's own if given, otherwise the first
     #[arg(long, value_name = "POLICY")]
     baseline: Option<String>,
+    /// Run each workload N times, on variants of the machine that matter to no policy: the first SM,
+    /// the pages of the data, the parity of the DRAM read queue. Ratios are paired by variant and
+    /// have 95 % intervals; policies within noise are equal
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = value_parser!(u32).range(1..=100))]
+    repeat: u32,
+    /// Omit the run of each workload and machine under the ideal mode of the compared slot
+    /// (perfect-dram, perfect-l2, infinite-bandwidth-noc), which bounds the gain of its policies
+    #[arg(long)]
+    no_bound: bool,
     /// Metrics to show beside the IPC, columns of `runs`; `NAME_ratio` is relative to the baseline,
     /// `NAME_reduction` is the fraction below it. By default a selection in the table, every metric
     /// in JSON and CSV
@@ -71,6 +85,7 @@ Examples:
   warpmem compare sample-traces/*.wmt --dram-scheduler all --baseline fr-fcfs
   warpmem compare k.wmt --dram-scheduler 'fr-fcfs,fr-fcfs(row_hit_cap=4)' --warp-scheduler lrr,gto
   warpmem compare k.wmt --warp-scheduler lrr,gto --metrics l1_miss_rate_reduction,memory_block_cycles_ratio
+  warpmem compare bfs-seed*.wmt --machine h100 --dram-scheduler fcfs,fr-fcfs,par-bs --repeat 3
   warpmem compare decode-steps.wmt --machine a100 --dram-scheduler fcfs,fr-fcfs --error 1%
   warpmem compare a.wmt b.wmt --machine li2015,v100 --dram-scheduler fcfs,fr-fcfs -o results/";
 
@@ -104,14 +119,15 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
     let machines = load_machines(args)?;
     let baseline = Baseline::choose(args.baseline.as_deref(), &args.policies.0, &machines)?;
     let traces = NamedTrace::open_all(&args.traces)?;
-    let cells = plan(args, &machines, &traces)?;
+    let mut cells = plan(args, &machines, &traces)?;
+    let bounds = plan_bounds(args, &machines, &traces, &baseline);
     let temporary = args.output.is_none().then(tempfile::tempdir).transpose();
     let temporary = temporary.context("failed to create a temporary directory")?;
     let directory = match &temporary {
         Some(temporary) => temporary.path(),
         None => args.output.as_deref().unwrap_or(Path::new(".")),
     };
-    run(args, &cells, directory)?;
+    run(args, &mut cells, &bounds, directory)?;
     let metrics = args.metrics.as_ref().map(|metrics| metrics.0.as_slice());
     print(&comparison::of_directory(directory, &baseline, metrics, args.format)?)
 }
@@ -129,7 +145,8 @@ fn load_machines(args: &Args) -> anyhow::Result<Vec<Machine>> {
     Ok(machines)
 }
 
-/// Plans every trace on every machine under every combination of policies, in this order.
+/// Plans every trace on every machine under every combination of policies, in every variant, in this
+/// order.
 fn plan<'a>(
     args: &Args,
     machines: &[Machine],
@@ -143,9 +160,16 @@ fn plan<'a>(
             for policies in &combinations {
                 let mut machine = machine.clone();
                 policies.apply(&mut machine);
-                let path = trace.trace.path();
-                let command = command(path, name, policies, &overrides);
-                cells.push(Cell::new(trace, machine, &overrides, command)?);
+                for Variant { number, machine, overrides: further } in
+                    Variant::first(&machine, args.repeat, [])
+                {
+                    let path = trace.trace.path();
+                    let all = [overrides.as_slice(), &further].concat();
+                    let command = command(path, name, policies, &all);
+                    let mut cell = Cell::new(trace, machine, &overrides, command)?;
+                    cell.key.variant = number;
+                    cells.push(cell);
+                }
             }
         }
     }
@@ -153,18 +177,41 @@ fn plan<'a>(
     Ok(cells)
 }
 
-/// Runs the cells and writes the tables of those that finished to `directory`.
-fn run(args: &Args, cells: &[Cell<'_>], directory: &Path) -> anyhow::Result<()> {
+/// Plans the runs that bound the effect of the compared policies.
+fn plan_bounds<'a>(
+    args: &Args,
+    machines: &[Machine],
+    traces: &'a [NamedTrace],
+    baseline: &Baseline,
+) -> Vec<Cell<'a>> {
+    let lists = &args.policies.0;
+    let bounds = Bounds { lists, baseline, combinations: &combinations(lists) };
+    if args.no_bound { Vec::new() } else { bounds.cells(machines, traces, |_| true) }
+}
+
+/// Runs the cells and their bounds, and writes the tables of the cells that finished to `directory`.
+fn run(
+    args: &Args,
+    cells: &mut [Cell<'_>],
+    bounds: &[Cell<'_>],
+    directory: &Path,
+) -> anyhow::Result<()> {
     // Installed before creating anything that an interrupted process would leave behind.
     let interrupt = Interrupt::install()?;
     let writer = ResultsWriter::create(directory)?;
-    let ctas = cells.iter().map(|cell| cell.ctas()).sum();
-    let instructions = cells.iter().map(|cell| cell.warp_instructions()).sum();
-    let board = Board::new(interrupt, cells.len(), ctas, instructions);
+    let all = || cells.iter().chain(bounds);
+    let ctas = all().map(Cell::ctas).sum();
+    let instructions = all().map(Cell::warp_instructions).sum();
+    let board = Board::new(interrupt, all().count(), ctas, instructions);
     let jobs = args.jobs.or_else(|| available_parallelism().ok()).map_or(1, NonZeroUsize::get);
+    let bounded = bound(bounds, cells, jobs.min(bounds.len().max(1)), &board)?;
     // Without a directory only the metrics of the runs are used.
     let recorded = args.output.as_ref().map(|_| args.recording.recorded()).unwrap_or_default();
-    let ended = run_all(cells, jobs.min(cells.len()), &writer, recorded, &board)?;
+    let mut ended = match bounded.finished == bounds.len() {
+        true => run_all(cells, jobs.min(cells.len()), &writer, recorded, &board)?,
+        false => Ended { finished: 0, failure: None },
+    };
+    ended.failure = bounded.failure.or(ended.failure);
     writer.finish()?;
     let summary = board.finish();
     if ended.finished == cells.len() {

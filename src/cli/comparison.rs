@@ -2,7 +2,6 @@
 
 use super::convoy;
 use super::format::Format;
-use super::idle_dram;
 use super::output::width;
 use super::run_row::check_name;
 use crate::record::{self, read_table, run_columns};
@@ -49,7 +48,6 @@ pub fn comparison(
         options.metrics = shown.to_vec();
     }
     if format == Format::Table {
-        idle_dram::note_of_runs(runs);
         options.slots = baseline.columns();
         return Ok(compare(runs, &options)?);
     }

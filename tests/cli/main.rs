@@ -34,6 +34,7 @@ mod query;
 mod quiet;
 mod recording;
 mod repeatable;
+mod repeats;
 mod report;
 mod reproduce;
 mod sample;

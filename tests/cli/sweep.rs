@@ -52,6 +52,7 @@ fn its_tables_are_those_of_a_comparison() {
         "small.wmt",
         "-o",
         "compared",
+        "--no-bound",
         "--machine",
         "li2015",
         "--dram-scheduler",
@@ -139,7 +140,7 @@ fn a_dry_run_lists_the_cells_and_runs_none() {
     let lines: Vec<&str> = listed.stdout.lines().collect();
     assert_eq!(lines.len(), 9);
     assert!(
-        lines[0].starts_with("run_id,trace,machine,overrides,case,dram_scheduler,"),
+        lines[0].starts_with("run_id,trace,machine,overrides,variant,case,dram_scheduler,"),
         "{lines:?}"
     );
     assert_eq!(lines.iter().filter(|line| line.contains(",true,warpmem run ")).count(), 2);

@@ -434,7 +434,7 @@ fn outcome(preset: &str, overrides: &str, trace: &warpmem_trace::Trace) -> Outco
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let machine = machine(preset, &words);
     let counts = RunResult { steps: 0, ..run(&machine, trace) };
-    let row = run_row_json(&RunKey::new("", 0, machine, "", None), &counts);
+    let row = run_row_json(&RunKey::new("", 0, machine, ""), &counts);
     let energy = ["energy_nj", "gpu_energy_nj"].map(|column| row[column].as_f64());
     assert!(energy[0].is_some(), "currents are known");
     Outcome { energy, counts }

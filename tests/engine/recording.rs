@@ -201,7 +201,7 @@ fn run(machine: &Machine, trace: &Trace, sink: &mut dyn RunSink) -> RunResult {
 
 /// Returns `dram_bandwidth` of a run relative to the peak of the data buses.
 pub fn bandwidth_over_peak(machine: &Machine, result: &RunResult) -> f64 {
-    let key = RunKey::new("trace", 0, machine.clone(), "", None);
+    let key = RunKey::new("trace", 0, machine.clone(), "");
     let gigabytes = run_row_json(&key, result)["dram_bandwidth"].as_f64().unwrap();
     gigabytes * 1e9 / machine.peak_bytes_per_second() as f64
 }

@@ -70,8 +70,7 @@ fn row_sharing_counters_do_not_change_the_run() {
     let result = run(&counted(&[]), &file.trace);
     let uncounted = RunResult { row_sharing: BTreeMap::new(), ..result.clone() };
     assert_eq!(run(&machine("li2015", &[]), &file.trace), uncounted);
-    let row =
-        |machine: Machine, result| run_row_json(&RunKey::new("", 0, machine, "", None), result);
+    let row = |machine: Machine, result| run_row_json(&RunKey::new("", 0, machine, ""), result);
     assert_eq!(row(counted(&[]), &result)["ctas_per_row"], 4.0);
     assert_eq!(row(counted(&[]), &result)["consecutive_cta_row_sharing"], 1.0);
     let perfect = counted(&["policy.ideal=perfect-dram"]);

@@ -2,121 +2,43 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use crate::averages::{Averaged, Means, means};
 use crate::baseline::Baseline;
 use crate::error::{Error, Result};
 use crate::inputs::INPUTS;
+use crate::interval::Estimate;
 use crate::keys::{Keys, OVERRIDES, SLOTS, trace_of};
-use crate::means::Mean;
+use crate::leverage::{Leverage, leverages};
 use crate::metric::{Relation, relative};
-use crate::mixed::{MIXED, differences, mark};
+use crate::mixed::{differences, mark};
 use crate::options::{CompareOptions, IPC};
+use crate::row::{IPC_RATIO, RATIO, Row, related};
 use crate::runs::{Run, Runs};
-use crate::table::{Table, Values};
+use crate::table::Table;
+use crate::workload::{Workload, workloads};
 
-/// Column of the IPC divided by the baseline's.
-pub(crate) const IPC_RATIO: &str = "ipc_ratio";
-
-/// Runs compared with a baseline, and their means over workloads.
+/// Runs compared with a baseline, and their means over repeats and workloads.
+///
+/// Seeds of one generator with equal parameters, and irrelevant variants of a machine, are repeats of
+/// one workload: ratios are taken repeat by repeat and averaged, with a 95 % interval.
 #[derive(Clone, Debug)]
 pub struct Comparison {
     pub(crate) keys: Keys,
     /// Names of the values of a row: the IPC, its ratio, and the metrics.
     pub(crate) values: Vec<String>,
     pub(crate) rows: Vec<Row>,
+    pub(crate) workloads: Vec<Workload>,
     pub(crate) means: Vec<Means>,
+    pub(crate) leverages: Vec<Leverage>,
     pub(crate) units: BTreeMap<String, String>,
     slots: Vec<String>,
     baseline: String,
     baseline_slots: Vec<(String, String)>,
-    mixed: Vec<String>,
+    pub(crate) mixed: Vec<String>,
     unmatched: usize,
 }
 
-/// A run beside its baseline.
-#[derive(Clone, Debug)]
-pub(crate) struct Row {
-    /// Values of the key columns.
-    pub(crate) keys: Vec<String>,
-    /// How the run differs from its baseline apart from policies.
-    mixed: Option<String>,
-    /// IPC, its ratio, and metrics.
-    pub(crate) values: Vec<Option<f64>>,
-}
-
-/// Means of a policy's rows on one machine.
-#[derive(Clone, Debug)]
-pub(crate) struct Means {
-    /// Indices of the rows; at least one.
-    pub(crate) rows: Vec<usize>,
-    /// Number of rows with an IPC ratio.
-    pub(crate) workloads: usize,
-    /// Each of [`Mean::ALL`] of the IPC ratio.
-    pub(crate) ratios: [Option<f64>; Mean::ALL.len()],
-    /// Arithmetic means of the metrics.
-    pub(crate) metrics: Vec<Option<f64>>,
-}
-
-/// Index of the IPC ratio among the values of a row; the metrics follow.
-const RATIO: usize = 1;
-
 impl Comparison {
-    /// Returns one row per run: `machine`, `trace`, `overrides`, the policy slots, `ipc_thread`,
-    /// `ipc_ratio` and the metrics. Machines, overrides, traces and policies appear in the order of
-    /// their first appearance. If runs are [mixed](Comparison::mixed), the column `mixed` states
-    /// how a run differs from its baseline apart from policies.
-    pub fn rows(&self) -> Table {
-        let keys = self.keys.names().iter().enumerate().map(|(at, name)| {
-            let values = self.rows.iter().map(|row| Some(row.keys[at].clone()));
-            (name.clone(), Values::Text(values.collect()))
-        });
-        let mixed = (!self.mixed.is_empty()).then(|| {
-            let marks = self.rows.iter().map(|row| row.mixed.clone());
-            (MIXED.to_owned(), Values::Text(marks.collect()))
-        });
-        let values = self.values.iter().enumerate().map(|(at, name)| {
-            let values = self.rows.iter().map(|row| row.values[at]);
-            (name.clone(), Values::Float(values.collect()))
-        });
-        Table::new(keys.chain(mixed).chain(values).collect())
-    }
-
-    /// Returns three rows per machine, overrides and policy, one for each of
-    /// [`MEANS`](crate::MEANS) in the column `mean`.
-    ///
-    /// All three average `ipc_ratio`; metrics are averaged arithmetically, in the first row only.
-    /// Nulls are ignored. `workloads` counts the workloads with an `ipc_ratio`.
-    pub fn means(&self) -> Table {
-        let of_key = |(at, name): (usize, &String)| {
-            let each =
-                self.means.iter().flat_map(|means| [self.shared(means, at); Mean::ALL.len()]);
-            (name.clone(), Values::Text(each.map(|value| value.map(str::to_owned)).collect()))
-        };
-        let mut keys = self.keys.names().iter().enumerate();
-        let machine = keys.next().map(of_key);
-        let slots = keys.skip(1).map(of_key);
-        let mean =
-            self.means.iter().flat_map(|_| Mean::ALL.map(|mean| Some(mean.name().to_owned())));
-        let workloads = self.means.iter().flat_map(|means| [Some(means.workloads as i64); 3]);
-        let ratios = self.means.iter().flat_map(|means| means.ratios);
-        let metrics = self.metrics().iter().enumerate().map(|(at, name)| {
-            let values = self.means.iter().flat_map(|means| [means.metrics[at], None, None]);
-            (name.clone(), Values::Float(values.collect()))
-        });
-        let counted = [
-            ("mean".to_owned(), Values::Text(mean.collect())),
-            ("workloads".to_owned(), Values::Count(workloads.collect())),
-        ];
-        let ratio = (IPC_RATIO.to_owned(), Values::Float(ratios.collect()));
-        let columns = machine.into_iter().chain(counted).chain(slots).chain([ratio]);
-        Table::new(columns.chain(metrics).collect())
-    }
-
-    /// Returns the rows, then the means, as one table: `mean` and `workloads` are null in the rows,
-    /// `trace` and `ipc_thread` in the means.
-    pub fn table(&self) -> Table {
-        Table::stacked(&[self.rows(), self.means()])
-    }
-
     /// Returns the slots in which the runs differ.
     pub fn slots(&self) -> &[String] {
         &self.slots
@@ -145,15 +67,32 @@ impl Comparison {
         &self.baseline
     }
 
+    /// Returns whether some workload has several seeds or variants.
+    pub fn has_repeats(&self) -> bool {
+        self.workloads.iter().any(|workload| workload.rows.len() > 1)
+    }
+
+    /// Returns whether an interval covers the errors of sampled runs. The errors of a run and its baseline
+    /// are added as if independent, an upper bound: both simulate the same launches.
+    pub fn is_sampled(&self) -> bool {
+        self.workloads.iter().any(|workload| workload.estimate.is_some_and(|one| one.is_sampled()))
+    }
+
+    /// Returns whether some ratio has an interval.
+    pub(crate) fn is_noise_known(&self) -> bool {
+        let is_known = |estimate: Estimate| estimate.bounds().is_some();
+        self.workloads.iter().any(|workload| workload.estimate.is_some_and(is_known))
+    }
+
+    /// Returns the parts that pairs of policies are made of.
+    pub(crate) fn averaged(&self) -> Averaged<'_> {
+        let Comparison { keys, rows, workloads, means, .. } = self;
+        Averaged { keys, rows, workloads, means }
+    }
+
     /// Returns the names of the metrics beside the IPC and its ratio.
     pub(crate) fn metrics(&self) -> &[String] {
         &self.values[RATIO + 1..]
-    }
-
-    /// Returns the value that the rows share in a key column, if they do.
-    fn shared(&self, means: &Means, at: usize) -> Option<&str> {
-        let values = || means.rows.iter().map(|&row| self.rows[row].keys[at].as_str());
-        if differ(values()) { None } else { values().next() }
     }
 }
 
@@ -202,14 +141,18 @@ pub fn compare(runs: &Table, options: &CompareOptions) -> Result<Comparison> {
         return Err(missing_baseline(&runs, &partners, &baseline));
     }
     let (values, rows) = rows(&runs, &partners, &options.metrics, &baseline);
-    let means = means(&runs.keys, &rows);
+    let workloads = workloads(&runs.keys, &rows, &partners);
+    let means = means(&runs.keys, &workloads);
+    let leverages = leverages(&rows, &partners, |row| runs.keys.place(&row.keys));
     let slots = runs.keys.compared().iter().map(|&slot| runs.keys.names()[slot].clone());
     Ok(Comparison {
         slots: slots.collect(),
         keys: runs.keys,
         values,
         rows,
+        workloads,
         means,
+        leverages,
         units: options.units.clone(),
         baseline: baseline.label(),
         baseline_slots: baseline.into_slots(),
@@ -240,11 +183,12 @@ fn varied_slots(runs: &Runs, options: &CompareOptions) -> Vec<usize> {
 
 fn check_one_run_each(runs: &Runs) -> Result<()> {
     let identity = runs.keys.identity();
-    let mut groups: HashMap<Vec<&str>, Vec<&Run>> = HashMap::new();
+    let identity = |run: &'_ Run| (run.repeat.variant, run.at(&identity).join("\0"));
+    let mut groups: HashMap<(i64, String), Vec<&Run>> = HashMap::new();
     for run in &runs.runs {
-        groups.entry(run.at(&identity)).or_default().push(run);
+        groups.entry(identity(run)).or_default().push(run);
     }
-    let mut groups = runs.runs.iter().map(|run| &groups[&run.at(&identity)]);
+    let mut groups = runs.runs.iter().map(|run| &groups[&identity(run)]);
     let Some(group) = groups.find(|group| group.len() > 1) else {
         return Ok(());
     };
@@ -271,14 +215,15 @@ fn differ<T: PartialEq>(mut values: impl Iterator<Item = T>) -> bool {
     first.is_some_and(|first| values.any(|value| value != first))
 }
 
-/// Returns the index of each run's baseline, if there is one.
+/// Returns the index of each run's baseline in the same repeat, if there is one.
 fn partners(runs: &Runs, baseline: &Baseline) -> Vec<Option<usize>> {
     let held = runs.keys.identity().into_iter().filter(|&position| !baseline.names(position));
     let held: Vec<usize> = held.collect();
     let baselines = runs.runs.iter().enumerate().filter(|(_, run)| baseline.is(run));
-    let baselines: HashMap<Vec<&str>, usize> =
-        baselines.map(|(row, run)| (run.at(&held), row)).collect();
-    runs.runs.iter().map(|run| baselines.get(&run.at(&held)).copied()).collect()
+    let repeat = |run: &'_ Run| (run.repeat.variant, run.at(&held).join("\0"));
+    let baselines: HashMap<(i64, String), usize> =
+        baselines.map(|(row, run)| (repeat(run), row)).collect();
+    runs.runs.iter().map(|run| baselines.get(&repeat(run)).copied()).collect()
 }
 
 /// Refuses the first run without a baseline run to compare with.
@@ -326,43 +271,11 @@ fn rows(
             keys: run.keys.clone(),
             mixed: base.and_then(|base| mark(&run.inputs, &base.inputs, compares_overrides)),
             values: sources.iter().map(value).collect(),
+            repeat: run.repeat.clone(),
+            load: run.load,
+            bound: run.bound.clone(),
         }
     };
     let rows = runs.runs.iter().zip(partners).map(row).collect();
     (sources.iter().map(|(name, ..)| (*name).to_owned()).collect(), rows)
-}
-
-/// Relates a value to the baseline's; null if that is not positive.
-fn related(value: f64, base: f64, relation: Relation) -> Option<f64> {
-    let ratio = (base > 0.0).then(|| value / base)?;
-    Some(match relation {
-        Relation::Ratio => ratio,
-        Relation::Reduction => 1.0 - ratio,
-    })
-}
-
-/// Averages the rows of each machine, overrides and policy.
-fn means(keys: &Keys, rows: &[Row]) -> Vec<Means> {
-    let positions = keys.group();
-    let mut group_of: HashMap<Vec<&str>, usize> = HashMap::new();
-    let mut groups: Vec<Vec<usize>> = Vec::new();
-    for (row, run) in rows.iter().enumerate() {
-        let key = positions.iter().map(|&at| run.keys[at].as_str()).collect();
-        let group = *group_of.entry(key).or_insert(groups.len());
-        if group == groups.len() {
-            groups.push(Vec::new());
-        }
-        groups[group].push(row);
-    }
-    let means = |group: Vec<usize>| {
-        let column = |at: usize| group.iter().map(move |&row| rows[row].values[at]);
-        let metrics = RATIO + 1..rows[group[0]].values.len();
-        Means {
-            workloads: column(RATIO).flatten().count(),
-            ratios: Mean::ALL.map(|mean| mean.of(column(RATIO))),
-            metrics: metrics.map(|at| Mean::Arithmetic.of(column(at))).collect(),
-            rows: group,
-        }
-    };
-    groups.into_iter().map(means).collect()
 }

@@ -20,7 +20,8 @@ pub const OVERRIDES: &str = "overrides";
 pub const NONE: &str = "none";
 
 const MACHINE: usize = 0;
-const TRACE: usize = 1;
+/// Position of the trace.
+pub(crate) const TRACE: usize = 1;
 
 /// The key columns of runs, and those that a comparison varies. The values of a run's key columns
 /// are in the order of [`names`](Keys::names).

@@ -8,22 +8,31 @@
 //! [`METRICS`] states the unit of each metric. A value that does not exist is null everywhere,
 //! never "not a number".
 
+mod averages;
 mod baseline;
 mod cell;
 mod compare;
 mod error;
+mod findings;
 mod grid;
 mod inputs;
+mod interval;
 mod keys;
+mod leverage;
+mod load;
 mod means;
 mod metric;
 mod mixed;
 mod options;
+mod repeats;
+mod row;
 mod runs;
 mod table;
+mod tables;
 #[cfg(test)]
 mod tests;
 mod text;
+mod workload;
 
 pub use cell::{Cell, rows_to_csv, rows_to_json};
 pub use compare::{Comparison, compare};

@@ -16,18 +16,20 @@ pub(crate) const MIXED: &str = "mixed";
 /// Describes unexpected differences between runs, one sentence each.
 pub(crate) fn differences(runs: &Runs) -> Vec<String> {
     let places: Vec<String> = runs.runs.iter().map(|run| runs.keys.place(&run.keys)).collect();
-    let (mut traces, mut machines, mut engines) = (Sets::new(), Sets::new(), Sets::new());
+    let (mut traces, mut engines) = (Sets::new(), Sets::new());
+    let mut machines = Sets::new();
     for (run, place) in runs.runs.iter().zip(&places) {
         let inputs = run.inputs.each_ref();
         let [hash, parameters, engine] = inputs.map(|input| input.as_deref().unwrap_or(NONE));
         traces.entry(trace_of(&run.keys)).or_default().insert(hash);
-        machines.entry(place).or_default().insert(parameters);
+        // Variants of a machine differ in parameters on purpose.
+        machines.entry((place.as_str(), run.repeat.variant)).or_default().insert(parameters);
         engines.entry("").or_default().insert(engine);
     }
     let of_traces = several(&traces).map(|(trace, hashes)| {
         format!("trace `{trace}` has several contents ({})", joined(hashes))
     });
-    let of_machines = several(&machines).map(|(machine, sets)| {
+    let of_machines = several(&machines).map(|((machine, _), sets)| {
         let varied = varied_parameters(sets);
         format!("machine `{machine}` has several sets of parameters ({varied})")
     });
@@ -37,9 +39,9 @@ pub(crate) fn differences(runs: &Runs) -> Vec<String> {
 }
 
 /// The values of each key.
-type Sets<'a> = BTreeMap<&'a str, BTreeSet<&'a str>>;
+type Sets<'a, K = &'a str> = BTreeMap<K, BTreeSet<&'a str>>;
 
-fn several<'a>(all: &'a Sets<'a>) -> impl Iterator<Item = (&'a str, &'a BTreeSet<&'a str>)> {
+fn several<'a, K: Copy>(all: &'a Sets<'a, K>) -> impl Iterator<Item = (K, &'a BTreeSet<&'a str>)> {
     all.iter().filter(|(_, values)| values.len() > 1).map(|(key, values)| (*key, values))
 }
 

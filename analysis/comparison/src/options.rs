@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use crate::error::{Error, Result};
 use crate::inputs::INPUTS;
 use crate::keys::{Keys, OVERRIDES, SLOTS};
+use crate::load;
 use crate::metric::{COMPARED, relative};
 
 /// Options of a comparison.
@@ -69,9 +70,13 @@ impl CompareOptions {
                 });
             }
         }
-        let inputs = [RUN_ID].into_iter().chain(INPUTS).filter(|name| present.contains(name));
+        let is_present = |name: &&str| present.contains(name);
+        let inputs = [RUN_ID, WORKLOAD, BOUND].into_iter().chain(INPUTS).filter(is_present);
         let texts = inputs.map(str::to_owned).chain(keys.names().iter().cloned()).collect();
-        Ok(ColumnsRead { texts, numbers })
+        let more = OF_REPEATS.into_iter().chain(load::columns()).filter(is_present);
+        let more = more.filter(|name| !numbers.iter().any(|known| known == name));
+        let more: Vec<String> = more.map(str::to_owned).collect();
+        Ok(ColumnsRead { texts, numbers: [numbers, more].concat() })
     }
 
     /// Returns the key columns of a table with the columns `present`.
@@ -106,6 +111,22 @@ pub struct ColumnsRead {
 pub(crate) const RUNS: &str = "the `runs` table";
 /// Column of the run ids; rows with the same id are the same run.
 pub(crate) const RUN_ID: &str = "run_id";
+/// Column of the name that repeats of a workload share.
+pub(crate) const WORKLOAD: &str = "workload";
+/// Column of the ideal mode under which the workload ran once more.
+pub(crate) const BOUND: &str = "bound";
+/// Columns that describe a run as a repeat: seed, variant, half of the interval of its cycles, IPC under
+/// the ideal mode, and the launches of the trace and those simulated.
+pub(crate) const OF_REPEATS: [&str; 8] = [
+    "seed",
+    "variant",
+    "cycles_interval",
+    "bound_ipc_thread",
+    "kernels",
+    "simulated_kernels",
+    "ctas",
+    "simulated_ctas",
+];
 /// Column of the metric that every comparison shows.
 pub(crate) const IPC: &str = "ipc_thread";
 

@@ -5,11 +5,14 @@ use std::hash::Hash;
 
 use crate::error::{Error, Result};
 use crate::inputs::{INPUTS, Inputs, without_policies};
-use crate::keys::{Keys, NONE, OVERRIDES};
-use crate::options::{CompareOptions, RUN_ID, RUNS};
+use crate::keys::{Keys, NONE, OVERRIDES, trace_of};
+use crate::load::{Load, LoadColumns};
+use crate::options::{BOUND, CompareOptions, OF_REPEATS, RUN_ID, RUNS, WORKLOAD};
+use crate::repeats::{Repeat, workload_names};
 use crate::table::{Table, Values};
 
 /// A run.
+#[derive(Default)]
 pub(crate) struct Run {
     /// Values of the key columns.
     pub(crate) keys: Vec<String>,
@@ -17,6 +20,10 @@ pub(crate) struct Run {
     pub(crate) inputs: Inputs,
     /// Values of the columns of numbers; all are finite.
     pub(crate) numbers: Vec<Option<f64>>,
+    pub(crate) repeat: Repeat,
+    /// Name of an ideal mode of the compared slot, and the IPC under it.
+    pub(crate) bound: Option<(String, f64)>,
+    pub(crate) load: Load,
 }
 
 /// The runs of a comparison.
@@ -41,18 +48,28 @@ impl Runs {
         });
         let key_columns: Vec<(Option<&Values>, &str)> = key_columns.collect();
         let inputs = INPUTS.map(|name| table.column(name));
+        let repeats = RepeatColumns::of(table);
+        let loads = LoadColumns::of(table);
         let run = |row: usize| {
             let text = |column: Option<&Values>| column.and_then(|column| column.text(row));
             let key =
                 |&(column, absent): &(_, &str)| text(column).unwrap_or_else(|| absent.to_owned());
             let number = |column: &Vec<Option<f64>>| column[row].filter(|value| value.is_finite());
+            let keys: Vec<String> = key_columns.iter().map(key).collect();
             Ok(Run {
-                keys: key_columns.iter().map(key).collect(),
+                repeat: repeats.at(row, trace_of(&keys)),
+                bound: repeats.bound(row),
+                load: loads.at(row),
+                keys,
                 inputs: without_policies(inputs.map(text))?,
                 numbers: numbers.iter().map(number).collect(),
             })
         };
-        let runs = distinct_rows(table).map(run).collect::<Result<Vec<Run>>>()?;
+        let mut runs = distinct_rows(table).map(run).collect::<Result<Vec<Run>>>()?;
+        let workloads = workload_names(runs.iter().map(|run| (trace_of(&run.keys), &run.repeat)));
+        for run in &mut runs {
+            run.repeat.workload.clone_from(&workloads[trace_of(&run.keys)]);
+        }
         if runs.is_empty() { Err(Error::NoRuns) } else { Ok(Runs { keys, numbers: names, runs }) }
     }
 
@@ -62,13 +79,15 @@ impl Runs {
         Some(self.runs.iter().map(move |run| run.keys[position].as_str()))
     }
 
-    /// Orders the runs by machine, overrides if held equal, trace and policy, each in order of first
-    /// appearance.
+    /// Orders the runs by machine, overrides if held equal, workload, trace and policy, each in order of
+    /// first appearance.
     pub(crate) fn order_by_appearance(&mut self) {
-        let parts = self
+        let [machine, overrides, trace, policy] = self
             .keys
             .order()
             .map(|positions| first_rows(self.runs.iter().map(|run| run.at(&positions))));
+        let workload = first_rows(self.runs.iter().map(|run| run.repeat.workload.as_str()));
+        let parts = [machine, overrides, workload, trace, policy];
         let rank = |row: usize| parts.each_ref().map(|first| first[row]);
         let runs = std::mem::take(&mut self.runs).into_iter().enumerate();
         let mut ranked: Vec<_> = runs.map(|(row, run)| (rank(row), run)).collect();
@@ -81,6 +100,49 @@ impl Run {
     /// Returns the values of the key columns at these positions.
     pub(crate) fn at(&self, positions: &[usize]) -> Vec<&str> {
         positions.iter().map(|&position| self.keys[position].as_str()).collect()
+    }
+}
+
+/// The columns that describe runs as repeats; those that a table lacks are empty.
+struct RepeatColumns<'a> {
+    workload: Option<&'a Values>,
+    bound: Option<&'a Values>,
+    numbers: [Vec<Option<f64>>; OF_REPEATS.len()],
+}
+
+impl<'a> RepeatColumns<'a> {
+    fn of(table: &'a Table) -> RepeatColumns<'a> {
+        RepeatColumns {
+            workload: table.column(WORKLOAD),
+            bound: table.column(BOUND),
+            numbers: OF_REPEATS.map(|name| table.numbers_or_none(name)),
+        }
+    }
+
+    fn numbers(&self, row: usize) -> [Option<f64>; OF_REPEATS.len()] {
+        self.numbers.each_ref().map(|column| column.get(row).copied().flatten())
+    }
+
+    /// Returns the repeat that a run is, with the workload as in the table.
+    fn at(&self, row: usize, trace: &str) -> Repeat {
+        let [seed, variant, interval, _, kernels, simulated_kernels, ctas, simulated_ctas] =
+            self.numbers(row);
+        let workload = self.workload.and_then(|column| column.text(row));
+        let whole = |number: f64| number as i64;
+        let is_less = |some: Option<f64>, all| some.zip(all).is_some_and(|(some, all)| some < all);
+        let is_sampled = is_less(simulated_kernels, kernels) || is_less(simulated_ctas, ctas);
+        let unknown = if is_sampled { f64::INFINITY } else { 0.0 };
+        Repeat {
+            workload: workload.unwrap_or_else(|| trace.to_owned()),
+            seed: seed.map(whole),
+            variant: variant.map_or(0, whole),
+            sampling: interval.unwrap_or(unknown),
+        }
+    }
+
+    fn bound(&self, row: usize) -> Option<(String, f64)> {
+        let ideal = self.bound?.text(row).filter(|ideal| !ideal.is_empty())?;
+        Some((ideal, self.numbers(row)[3]?))
     }
 }
 

@@ -110,6 +110,11 @@ impl Table {
         self.columns.iter().find(|(column, _)| column == name).map(|(_, values)| values)
     }
 
+    /// Returns the values of a column of numbers; none if there is no such column.
+    pub(crate) fn numbers_or_none(&self, name: &str) -> Vec<Option<f64>> {
+        self.column(name).and_then(Values::numbers).unwrap_or_default()
+    }
+
     /// Returns the rows whose text in `column` is one of `texts`; none if there is no such column.
     pub fn with_text(&self, column: &str, texts: &[&str]) -> Table {
         let is_one = |text: Option<String>| text.is_some_and(|text| texts.contains(&text.as_str()));

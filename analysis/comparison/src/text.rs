@@ -4,29 +4,95 @@ use std::collections::HashSet;
 
 use unicode_width::UnicodeWidthStr;
 
+use crate::averages::GEOMETRIC;
 use crate::cell::Cell;
-use crate::compare::{Comparison, IPC_RATIO};
+use crate::compare::Comparison;
 use crate::grid::{Align, Grid, Heading, Row};
+use crate::interval::Estimate;
 use crate::keys::trace_of;
+use crate::leverage::{Leverage, measures_of, slots_of};
+use crate::load::MEASURES;
 use crate::means::MEANS;
 use crate::metric::{Digits, digits, metric};
+use crate::row::{IPC_RATIO, RATIO};
+use crate::workload::{BASELINE, Workload};
 
 /// Headings for [`MEANS`].
 const SHORT_MEANS: [&str; MEANS.len()] = ["arith.", "geom.", "harm."];
 
 impl Comparison {
-    /// Formats a block of lines per workload, then one per machine with the means, for a terminal
-    /// of `width` columns.
+    /// Formats the [findings](Comparison::findings), the use of the compared units, a block of lines per
+    /// workload, then one per machine with the means, for a terminal of `width` columns.
     pub fn to_text(&self, width: usize) -> String {
-        let note = format!(
-            "IPC ratio: against {} on the same trace and machine. Other means are arithmetic. \
-             A value that does not exist (–) is left out of a mean.{}",
-            self.baseline(),
-            self.mixed().iter().map(|how| format!(" Mixed: {how}.")).collect::<String>()
-        );
+        let first = |text: String| if text.is_empty() { text } else { format!("{text}\n\n") };
+        let findings = self.findings();
+        let findings = findings.iter().map(|sentence| wrapped(sentence, width));
+        let findings = first(findings.collect::<Vec<_>>().join("\n"));
+        let leverage =
+            self.leverage_grid().map_or_else(String::new, |grid| grid.render(width) + "\n");
         let workloads = self.workload_grid().render(width);
         let means = self.mean_grid().render(width);
-        format!("{workloads}\n{means}\n{}\n", wrapped(&note, width))
+        let note = wrapped(&self.note(), width);
+        format!("{findings}{leverage}{workloads}\n{means}\n{note}\n")
+    }
+
+    fn note(&self) -> String {
+        let mixed = self.mixed().iter().map(|how| format!(" Mixed: {how}.")).collect::<String>();
+        let repeats = match self.has_repeats() {
+            true => {
+                " Repeats are paired by seed and variant; their ratios are averaged geometrically."
+            }
+            false => "",
+        };
+        let interval = match self.is_noise_known() {
+            true => {
+                " Intervals are of 95 %, for these workloads; a ratio whose interval includes 1 is equal to the baseline's."
+            }
+            false => "",
+        };
+        let sampled = match self.is_sampled() {
+            true => {
+                " Intervals of sampled runs (*) add the errors of both runs in quadrature: an upper bound, as both simulate the same launches."
+            }
+            false => "",
+        };
+        format!(
+            "IPC ratio: against {} on the same trace and machine. Other means are arithmetic. \
+             A value that does not exist (–) is left out of a mean.{repeats}{interval}{sampled}{mixed}",
+            self.baseline(),
+        )
+    }
+
+    /// Formats the use of the units of the compared slots, a line per workload and machine; none if it is
+    /// unknown or nothing is compared.
+    fn leverage_grid(&self) -> Option<Grid> {
+        let slots = slots_of(self.slots());
+        if self.means.iter().all(|means| means.is_baseline) {
+            return None;
+        }
+        let is_known = |at: &usize| self.leverages.iter().any(|one| one.load[*at].is_some());
+        let measures: Vec<usize> = measures_of(&slots).into_iter().filter(is_known).collect();
+        let ideal =
+            self.leverages.iter().find_map(|one| one.bound.as_ref()).map(|(ideal, _)| ideal);
+        if measures.is_empty() && ideal.is_none() {
+            return None;
+        }
+        let left = Heading { lines: vec!["baseline".to_owned()], align: Align::Left };
+        let of_measure = |&at: &usize| right(&MEASURES[at].heading);
+        let of_ideal = ideal.map(|ideal| right(&["IPC ratio", ideal, "×"]));
+        let columns = [left].into_iter().chain(measures.iter().map(of_measure)).chain(of_ideal);
+        let line = |leverage: &Leverage| {
+            let row = &self.rows[leverage.row];
+            let name = format!("  {} on {}", row.repeat.workload, self.place_of(leverage));
+            let value =
+                |&at: &usize| Cell::float(leverage.load[at]).to_display(Some(MEASURES[at].digits));
+            let bound = leverage.bound.as_ref().map(|(_, ratio)| *ratio);
+            let bound = Cell::float(bound).to_display(digits(IPC_RATIO));
+            let bound = ideal.map(|_| bound);
+            Row::Cells([name].into_iter().chain(measures.iter().map(value)).chain(bound).collect())
+        };
+        let rows = self.leverages.iter().map(line);
+        Some(Grid { columns: columns.collect(), rows: rows.collect() })
     }
 
     /// Returns the heading and format of a metric: the lines of its heading, the unit last, and its
@@ -61,23 +127,65 @@ impl Comparison {
 
     fn workload_grid(&self) -> Grid {
         let digits = self.digits_of(&self.values);
-        let mut grid = Grid { columns: self.headings(&self.values), rows: Vec::new() };
+        let mut columns = self.headings(&self.values);
+        let at = RATIO + 2;
+        columns.splice(at..at, self.interval_headings());
+        let mut grid = Grid { columns, rows: Vec::new() };
         let mut block = None;
-        for row in &self.rows {
-            let workload = (trace_of(&row.keys), self.keys.place(&row.keys));
-            if block.as_ref() != Some(&workload) {
-                grid.rows.push(Row::Title(format!("{} on {}", workload.0, workload.1)));
-                block = Some(workload);
+        for workload in &self.workloads {
+            let (trace, place) = (trace_of(&workload.keys), self.keys.place(&workload.keys));
+            if block.as_ref() != Some(&(trace, place.clone())) {
+                grid.rows
+                    .push(Row::Title(format!("{trace} on {place}{}", self.repeats_of(workload))));
+                block = Some((trace, place));
             }
-            let policy = self.keys.policy(&row.keys);
-            grid.rows.push(line(&policy, row.values.iter().zip(&digits)));
+            let policy = self.keys.policy(&workload.keys);
+            let mut cells = line(&policy, workload.values.iter().zip(&digits));
+            cells.splice(at..at, self.interval_cells(workload.estimate, workload.verdict()));
+            grid.rows.push(Row::Cells(cells));
         }
         grid
     }
 
+    /// Describes the repeats of a workload; empty if there are none.
+    fn repeats_of(&self, workload: &Workload) -> String {
+        let rows = || workload.rows.iter().map(|&at| &self.rows[at]);
+        let traces = rows().map(|row| trace_of(&row.keys)).collect::<HashSet<_>>().len();
+        let variants = rows().map(|row| row.repeat.variant).collect::<HashSet<_>>().len();
+        match (traces, variants) {
+            (1, 1) => String::new(),
+            (1, variants) => format!(" ({variants} variants)"),
+            (traces, 1) => format!(" ({traces} seeds)"),
+            (traces, variants) => format!(" ({traces} seeds × {variants} variants)"),
+        }
+    }
+
+    /// Returns the headings of the interval and the verdict; none if no interval is known.
+    fn interval_headings(&self) -> Vec<Heading> {
+        let headings =
+            || vec![right(&["95 %", "interval", "×"]), left(&["against", "the", "baseline"])];
+        if self.is_noise_known() { headings() } else { Vec::new() }
+    }
+
+    /// Returns the cells below [`Self::interval_headings`].
+    fn interval_cells(&self, of: Option<Estimate>, verdict: Option<&str>) -> Vec<String> {
+        if !self.is_noise_known() {
+            return Vec::new();
+        }
+        let ratio = |value: f64| Cell::float(Some(value)).to_display(digits(IPC_RATIO));
+        let bounds = of.and_then(|estimate| {
+            let [low, high] = estimate.bounds().filter(|[_, high]| high.is_finite())?;
+            let mark = if estimate.is_sampled() { "*" } else { "" };
+            Some(format!("{}–{}{mark}", ratio(low), ratio(high)))
+        });
+        let (is_baseline, none) = (verdict == Some(BASELINE), || "–".to_owned());
+        let bounds = bounds.filter(|_| !is_baseline).unwrap_or_else(none);
+        vec![bounds, verdict.map_or_else(none, str::to_owned)]
+    }
+
     fn workloads_on(&self, place: &str) -> usize {
-        let there = self.rows.iter().filter(|row| self.keys.place(&row.keys) == place);
-        there.map(|row| trace_of(&row.keys)).collect::<HashSet<_>>().len()
+        let there = self.workloads.iter().filter(|one| self.keys.place(&one.keys) == place);
+        there.map(|one| trace_of(&one.keys)).collect::<HashSet<_>>().len()
     }
 
     /// Formats one line per policy: the three means of the ratio side by side, then the means of
@@ -87,11 +195,12 @@ impl Comparison {
         let digits: Vec<Option<Digits>> =
             [digits(IPC_RATIO); MEANS.len()].into_iter().chain(self.digits_of(metrics)).collect();
         let mut columns = self.headings(metrics);
-        columns.splice(1..1, SHORT_MEANS.map(mean_heading));
+        let means = SHORT_MEANS.map(|mean| right(&["IPC", "ratio", mean]));
+        columns.splice(1..1, means.into_iter().chain(self.interval_headings()));
         let mut grid = Grid { columns, rows: Vec::new() };
         let mut block = (String::new(), 0);
         for means in &self.means {
-            let keys = &self.rows[means.rows[0]].keys;
+            let keys = &self.workloads[means.rows[0]].keys;
             let place = self.keys.place(keys);
             if grid.rows.is_empty() || block.0 != place {
                 let all = self.workloads_on(&place);
@@ -105,23 +214,31 @@ impl Comparison {
                 (policy, _) => policy,
             };
             let values = means.ratios.iter().chain(&means.metrics);
-            grid.rows.push(line(&policy, values.zip(&digits)));
+            let mut cells = line(&policy, values.zip(&digits));
+            let verdict = means.verdicts()[GEOMETRIC];
+            let at = MEANS.len() + 1;
+            cells.splice(at..at, self.interval_cells(means.estimates[GEOMETRIC], verdict));
+            grid.rows.push(Row::Cells(cells));
         }
         grid
     }
 }
 
-fn mean_heading(mean: &str) -> Heading {
-    let lines = ["IPC", "ratio", mean].map(str::to_owned).to_vec();
-    Heading { lines, align: Align::Right }
+fn right(lines: &[&str]) -> Heading {
+    Heading { align: Align::Right, ..left(lines) }
+}
+
+fn left(lines: &[&str]) -> Heading {
+    let lines = lines.iter().map(|&line| line.to_owned()).collect();
+    Heading { lines, align: Align::Left }
 }
 
 fn line<'a>(
     policy: &str,
     values: impl Iterator<Item = (&'a Option<f64>, &'a Option<Digits>)>,
-) -> Row {
+) -> Vec<String> {
     let values = values.map(|(value, digits)| Cell::float(*value).to_display(*digits));
-    Row::Cells([format!("  {policy}")].into_iter().chain(values).collect())
+    [format!("  {policy}")].into_iter().chain(values).collect()
 }
 
 /// Breaks lines between words so that none exceeds `width`, unless a single word does.

@@ -1,7 +1,7 @@
 //! `warpmem generate KERNEL`: one trace.
 
 use super::super::interrupt::Interrupt;
-use super::super::output::note;
+use super::super::output::{note, warn};
 use super::super::program;
 use super::super::progress::{bar, style};
 use crate::cli::files::{InputFile, OutputFile};
@@ -12,19 +12,26 @@ use anyhow::Context;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Command, ValueHint, value_parser};
 use indicatif::HumanCount;
+use std::collections::HashSet;
+use std::num::NonZeroU64;
 use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 use warpmem_support::text::capitalised;
+use warpmem_trace::TraceSummary;
 
 /// A kernel and its options.
 #[derive(Clone, Debug)]
 pub struct Kernel {
     request: Request,
+    /// Number of successive seeds, each with a trace of its own; none for a single trace.
+    seeds: Option<NonZeroU64>,
     output: OutputFile,
 }
 
-// No generator has a parameter with this name; a test of the command line checks this.
+// No generator has a parameter with one of these names; a test of the command line checks this.
 const SEED: &str = "seed";
+const SEEDS: &str = "seeds";
 const KERNELS: &str = "kernels";
 const OUTPUT: &str = "output";
 
@@ -42,8 +49,31 @@ impl Kernel {
             seed: matches.get_one(SEED).copied().unwrap_or_default(),
             launches: matches.get_one(KERNELS).cloned().unwrap_or_else(Ranges::all),
         };
-        Kernel { request, output: matches.get_one(OUTPUT).cloned().expect("it is required") }
+        let output = matches.get_one(OUTPUT).cloned().expect("it is required");
+        Kernel { request, seeds: matches.get_one(SEEDS).copied(), output }
     }
+
+    /// Returns the traces to generate: files and requests.
+    fn traces(&self) -> Vec<(PathBuf, Request)> {
+        let Kernel { request, seeds, output } = self;
+        let Some(seeds) = seeds else {
+            return vec![(output.to_path_buf(), request.clone())];
+        };
+        let seeds = (0..seeds.get()).map_while(|further| request.seed.checked_add(further));
+        let trace = |seed| (of_seed(output, seed), Request { seed, ..request.clone() });
+        seeds.map(trace).collect()
+    }
+}
+
+/// Returns the file of a seed: `bfs-seed3.wmt` for `bfs.wmt`.
+fn of_seed(output: &Path, seed: u64) -> PathBuf {
+    let mut name = output.file_stem().unwrap_or_default().to_owned();
+    name.push(format!("-seed{seed}"));
+    if let Some(extension) = output.extension() {
+        name.push(".");
+        name.push(extension);
+    }
+    output.with_file_name(name)
 }
 
 /// Returns the value of a parameter.
@@ -73,6 +103,13 @@ fn with_options(command: Command, generator: &Generator) -> Command {
         .value_parser(|text: &str| parse_whole(text).ok_or("valid: a whole number, as 7 or 2^10"))
         .default_value("1")
         .help("Seed of the random numbers");
+    let seeds = Arg::new(SEEDS)
+        .long(SEEDS)
+        .value_name("N")
+        .value_parser(value_parser!(NonZeroU64))
+        .help(
+            "Write a trace for each of N seeds, from --seed on, to NAME-seedS.wmt: repeats of one workload",
+        );
     let kernels = Arg::new(KERNELS)
         .long(KERNELS)
         .value_name("A..B,…")
@@ -90,7 +127,7 @@ fn with_options(command: Command, generator: &Generator) -> Command {
         .long_about(format!("{}\n\n{}", capitalised(generator.summary), generator.description()))
         .after_help(format!("Source: {}", generator.source))
         .args(generator.parameters().map(option))
-        .args([seed, kernels, output])
+        .args([seed, seeds, kernels, output])
         .allow_negative_numbers(true)
 }
 
@@ -118,6 +155,24 @@ fn option(parameter: &Parameter) -> Arg {
 
 pub fn execute(kernel: &Kernel) -> anyhow::Result<()> {
     let interrupt = Interrupt::install()?;
+    let mut contents = HashSet::new();
+    let traces = kernel.traces();
+    for (output, request) in &traces {
+        let trace = generate(request, output, &interrupt)?;
+        contents.insert(trace.content_hash);
+    }
+    if contents.len() < traces.len() {
+        warn("some of these traces are equal: the seed has little or no effect on this workload");
+    }
+    Ok(())
+}
+
+/// Generates a trace, and reports its size.
+fn generate(
+    request: &Request,
+    output: &Path,
+    interrupt: &Interrupt,
+) -> anyhow::Result<TraceSummary> {
     let bar = bar("{spinner} making the input · {elapsed}");
     bar.enable_steady_tick(Duration::from_millis(200));
     let mut progress = |progress: &Progress| {
@@ -129,7 +184,6 @@ pub fn execute(kernel: &Kernel) -> anyhow::Result<()> {
         bar.set_message(format!("{}, launch {}", progress.kernel, progress.kernels_done));
         if interrupt.is_asked() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     };
-    let Kernel { request, output } = kernel;
     let Generated { trace, notes } = request
         .generate_until(&interrupt.stop(), output, &mut progress)
         .with_context(|| format!("failed to generate {}", output.display()))?;
@@ -143,5 +197,16 @@ pub fn execute(kernel: &Kernel) -> anyhow::Result<()> {
         HumanCount(trace.records),
         HumanCount(trace.file_bytes)
     ));
-    Ok(())
+    Ok(trace)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_file_of_a_seed_keeps_folder_and_extension() {
+        assert_eq!(of_seed(Path::new("a/b.c.wmt"), 3), Path::new("a/b.c-seed3.wmt"));
+        assert_eq!(of_seed(Path::new("b"), 12), Path::new("b-seed12"));
+    }
 }

@@ -27,6 +27,7 @@ The same kernel, parameters and seed give the same file, byte for byte. Numbers 
 Examples:
   warpmem generate bfs --help
   warpmem generate bfs --graph rmat --nodes 2^14 --seed 1 -o bfs.wmt
+  warpmem generate bfs --graph rmat --nodes 2^14 --seeds 5 -o bfs.wmt
   warpmem generate spmv --variant vector --matrix banded -o spmv.wmt
   warpmem generate suite --size small -o suite/";
 

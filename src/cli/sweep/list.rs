@@ -17,6 +17,7 @@ fn row(listed: &Listed<'_, '_>) -> Map<String, Value> {
     ] {
         row.insert(name.to_owned(), value.into());
     }
+    row.insert("variant".to_owned(), key.variant.into());
     row.insert("case".to_owned(), listed.planned.case.clone().into());
     for (slot, policy) in listed.planned.policies() {
         row.insert(slot.to_owned(), policy.into());

@@ -7,3 +7,4 @@ mod output;
 mod overrides;
 mod ratio;
 mod refused;
+mod repeats;

@@ -22,7 +22,7 @@ pub enum ResultsError {
 
     #[error(
         "run {run_id} of trace `{trace}` is already among these results: traces with equal content \
-         and equal machines, policies and seeds are one run"
+         and equal machines and policies are one run"
     )]
     DuplicateRun { run_id: String, trace: String },
 

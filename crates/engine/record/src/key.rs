@@ -11,7 +11,16 @@ use warpmem_support::program;
 pub const ENGINE_VERSION: &str =
     concat!(env!("CARGO_PKG_VERSION"), "+", env!("WARPMEM_ENGINE_SOURCE"));
 
-/// The inputs of a run.
+/// A run under an ideal mode, which bounds the effect of the policies of a slot.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Bound {
+    /// Name of the ideal mode.
+    pub ideal: String,
+    /// Thread instructions per core cycle.
+    pub ipc_thread: f64,
+}
+
+/// The inputs of a run, and what a comparison needs to know beside them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunKey {
     /// Name of the trace, for readers.
@@ -22,7 +31,14 @@ pub struct RunKey {
     pub machine: Machine,
     /// The command of the run.
     pub command: String,
+    /// Name shared by the traces that are repeats of one workload; the trace's own name by default.
+    pub workload: String,
+    /// Seed of the trace's generator.
     pub seed: Option<u64>,
+    /// Number of the machine's irrelevant variant; 0 for the machine itself.
+    pub variant: u32,
+    /// The run that bounds the effect of the compared policies.
+    pub bound: Option<Bound>,
     /// Overrides of machine parameters, `key=value` each.
     overrides: String,
     run_id: String,
@@ -36,16 +52,19 @@ impl RunKey {
         trace_hash: u64,
         machine: Machine,
         command: impl Into<String>,
-        seed: Option<u64>,
     ) -> RunKey {
         let parameters = parameters(&machine);
+        let trace = trace.into();
         RunKey {
-            trace: trace.into(),
             trace_hash: format!("{trace_hash:016x}"),
-            run_id: run_id(trace_hash, &parameters, seed, &user_files(&machine)),
+            run_id: run_id(trace_hash, &parameters, &user_files(&machine)),
             machine,
             command: command.into(),
-            seed,
+            workload: trace.clone(),
+            trace,
+            seed: None,
+            variant: 0,
+            bound: None,
             overrides: String::new(),
             parameters,
         }
@@ -58,12 +77,19 @@ impl RunKey {
         self
     }
 
+    /// Records that the trace is the repeat with this seed of a workload.
+    pub fn with_seed(mut self, workload: impl Into<String>, seed: u64) -> RunKey {
+        self.workload = workload.into();
+        self.seed = Some(seed);
+        self
+    }
+
     /// Returns the overrides, `key=value` separated by semicolons; empty without any.
     pub fn overrides(&self) -> &str {
         &self.overrides
     }
 
-    /// Returns the 64-bit FNV-1a of trace content, machine parameters, policies, seed, engine version,
+    /// Returns the 64-bit FNV-1a of trace content, machine parameters, policies, engine version,
     /// the user's DRAM standard and, if the program has added one of the policies, the program's
     /// code, as 16 hexadecimal digits. Runs with the same id give equal results.
     pub fn run_id(&self) -> &str {
@@ -98,10 +124,9 @@ fn user_files(machine: &Machine) -> UserFiles {
     }
 }
 
-fn run_id(trace_hash: u64, parameters: &str, seed: Option<u64>, files: &UserFiles) -> String {
+fn run_id(trace_hash: u64, parameters: &str, files: &UserFiles) -> String {
     let mut hash = Fnv::new();
-    let seed = seed.map_or("none".to_owned(), |seed| seed.to_string());
-    for part in [&format!("{trace_hash:016x}"), parameters, &seed, ENGINE_VERSION] {
+    for part in [&format!("{trace_hash:016x}"), parameters, ENGINE_VERSION] {
         hash.update(part.as_bytes());
         hash.update(b"\0");
     }
@@ -127,23 +152,18 @@ mod tests {
     use std::collections::BTreeSet;
     use std::path::Path;
 
-    fn id(trace_hash: u64, machine: Machine, seed: Option<u64>) -> String {
-        RunKey::new("t", trace_hash, machine, "warpmem run", seed).run_id().to_owned()
+    fn id(trace_hash: u64, machine: Machine) -> String {
+        RunKey::new("t", trace_hash, machine, "warpmem run").run_id().to_owned()
     }
 
     #[test]
     fn inputs_that_change_results_change_the_id() {
-        let base = id(1, fixture::machine(), None);
+        let base = id(1, fixture::machine());
         let mut timing = fixture::machine();
         timing.dram.timing.trcd += 1;
         let mut policy = fixture::machine();
         policy.policy.dram_scheduler = "fcfs".into();
-        let others = [
-            id(2, fixture::machine(), None),
-            id(1, timing, None),
-            id(1, policy, None),
-            id(1, fixture::machine(), Some(0)),
-        ];
+        let others = [id(2, fixture::machine()), id(1, timing), id(1, policy)];
         for other in &others {
             assert_ne!(*other, base);
         }
@@ -161,12 +181,12 @@ mod tests {
         machine.dram.standard = "gddr5".to_owned();
         assert_eq!(standard_file(&machine), "");
         let with = |standard: &str| UserFiles { standard: standard.to_owned(), program: None };
-        assert_ne!(run_id(1, "", None, &with(text)), run_id(1, "", None, &with("")));
+        assert_ne!(run_id(1, "", &with(text)), run_id(1, "", &with("")));
     }
 
     #[test]
     fn the_program_of_an_added_policy_changes_the_id() {
-        let of = |program| run_id(1, "", None, &UserFiles { standard: String::new(), program });
+        let of = |program| run_id(1, "", &UserFiles { standard: String::new(), program });
         assert_ne!(of(Some(1)), of(None));
         assert_ne!(of(Some(1)), of(Some(2)));
         assert!(user_files(&fixture::machine()).program.is_none());
@@ -176,9 +196,10 @@ mod tests {
     fn names_and_descriptions_do_not_change_the_id() {
         let mut described = fixture::machine();
         described.description = "other words".into();
-        let key = RunKey::new("other name", 1, described, "another command", None);
-        assert_eq!(key.run_id(), id(1, fixture::machine(), None));
+        let key = RunKey::new("other name", 1, described, "another command");
+        assert_eq!(key.run_id(), id(1, fixture::machine()));
         assert_eq!(key.run_id().len(), 16);
+        assert_eq!(key.clone().with_seed("bfs", 3).run_id(), key.run_id(), "the content covers it");
     }
 
     /// Returns the workspace crates that a manifest depends on, except for tests.
@@ -214,7 +235,7 @@ mod tests {
 
     #[test]
     fn parameters_are_dotted_and_complete() {
-        let key = RunKey::new("t", 1, fixture::machine(), "", None);
+        let key = RunKey::new("t", 1, fixture::machine(), "");
         let parameters: Map<String, Value> = serde_json::from_str(key.parameters()).unwrap();
         assert_eq!(parameters["clocks.core_mhz"], 1000);
         assert_eq!(parameters["policy.dram_scheduler"], "fr-fcfs");

@@ -65,7 +65,7 @@ fn all(paper: &Paper) -> Result<Vec<Configuration>> {
 
 fn run_of(trace: &NamedTrace, machine: &Machine, configuration: &Configuration) -> Planned {
     let hash = trace.trace.header().content_hash;
-    let key = RunKey::new(&trace.name, hash, machine.clone(), "", None);
+    let key = RunKey::new(&trace.name, hash, machine.clone(), "");
     Planned {
         workload: trace.name.clone(),
         configuration: configuration.name.clone(),

@@ -126,9 +126,8 @@ impl<'a> Cell<'a> {
             let (trace, machine) = (trace.trace.path().to_owned(), machine.name.clone());
             CellError::Refused(Box::new(RefusedCell { trace, machine, source }))
         })?;
-        let hash = trace.trace.header().content_hash;
-        let key = RunKey::new(&trace.name, hash, machine, command, None);
-        Ok(Cell { trace, key: key.with_overrides(overrides), policies, threads: 1 })
+        let key = key_of(trace, machine, overrides, command);
+        Ok(Cell { trace, key, policies, threads: 1 })
     }
 
     fn path(&self) -> PathBuf {
@@ -220,6 +219,21 @@ impl<'a> Cell<'a> {
         let mut recorder = writer.begin_run(self.key.clone(), recorded)?;
         let result = self.simulate(&mut recorder, watcher)?;
         Ok(writer.finish_run(index, recorder, &result)?)
+    }
+}
+
+/// Makes the key of a run of `trace` on `machine`, which includes the `overrides`.
+pub fn key_of(
+    trace: &NamedTrace,
+    machine: Machine,
+    overrides: &[String],
+    command: String,
+) -> RunKey {
+    let hash = trace.trace.header().content_hash;
+    let key = RunKey::new(&trace.name, hash, machine, command).with_overrides(overrides);
+    match trace.seeded() {
+        Some(seeded) => key.with_seed(seeded.workload, seeded.seed),
+        None => key,
     }
 }
 

@@ -1,6 +1,7 @@
 //! Studies of traces and runs: profiles of traces, suites of workloads, sweeps, samples, classes,
 //! comparison with other simulators and with measured points, calibration, and the experiments of papers.
 
+pub mod bound;
 pub mod calibrate;
 pub mod cells;
 pub mod classify;
@@ -14,3 +15,4 @@ pub mod sweep;
 #[cfg(test)]
 mod testing;
 pub mod traces;
+pub mod variants;

@@ -4,6 +4,7 @@ use crate::suite::{Listed, Manifest, SuiteError};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use warpmem_trace::{Kernel, Trace, TraceError};
+use warpmem_workload::Seeded;
 
 /// Reason why traces cannot be opened.
 #[derive(Debug, thiserror::Error)]
@@ -96,6 +97,11 @@ impl NamedTrace {
             named.name = shown(named.trace.path()).display().to_string();
         }
         traces
+    }
+
+    /// Returns the workload that the trace is a repeat of, and its seed; none if no generator made it.
+    pub fn seeded(&self) -> Option<Seeded> {
+        Seeded::of(&self.trace.header().provenance)
     }
 
     pub fn ctas(&self) -> u64 {

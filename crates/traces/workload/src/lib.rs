@@ -188,7 +188,7 @@ impl Request {
             return Err(WorkloadError::Inconsistent { message: message.to_owned() });
         }
         let provenance = Provenance {
-            tool: "warpmem generate".to_owned(),
+            tool: TOOL.to_owned(),
             source: generator.source.to_owned(),
             command: self.spelt_out(&arguments),
         };
@@ -216,7 +216,31 @@ impl Request {
             all if *all == Ranges::all() => String::new(),
             some => format!(" --kernels {some}"),
         };
-        format!("warpmem generate {}{options} --seed {}{launches}", self.kernel, self.seed)
+        format!("{TOOL} {}{options} --seed {}{launches}", self.kernel, self.seed)
+    }
+}
+
+/// The program in the provenance of generated traces, and the beginning of its command.
+const TOOL: &str = "warpmem generate";
+
+/// The origin of a generated trace. Traces of one workload with different seeds are repeats of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Seeded {
+    /// The command without program and seed: `bfs --graph rmat --nodes 65536`.
+    pub workload: String,
+    pub seed: u64,
+}
+
+impl Seeded {
+    /// Reads the origin of a trace; none if no generator made it.
+    pub fn of(provenance: &Provenance) -> Option<Seeded> {
+        let command = provenance.command.strip_prefix(TOOL)?.strip_prefix(' ')?;
+        // A parameter may contain the option's name, but all parameters precede it.
+        let (parameters, rest) = command.rsplit_once(" --seed ")?;
+        let (seed, launches) = rest.split_at(rest.find(' ').unwrap_or(rest.len()));
+        let is_generated = provenance.tool == TOOL;
+        let seed = seed.parse().ok().filter(|_| is_generated)?;
+        Some(Seeded { workload: format!("{parameters}{launches}"), seed })
     }
 }
 

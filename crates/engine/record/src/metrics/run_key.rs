@@ -8,8 +8,8 @@ pub fn key<R: 'static>(of: fn(&R) -> &RunKey) -> Vec<Column<R>> {
     vec![
         text(
             "run_id",
-            "64-bit FNV-1a hash of trace content, machine parameters, policies, seed and engine \
-             version, in hexadecimal.",
+            "64-bit FNV-1a hash of trace content, machine parameters, policies and engine version, \
+             in hexadecimal.",
             move |row| of(row).run_id(),
         ),
         text("trace", "Name of the trace.", move |row| &of(row).trace),

@@ -33,6 +33,9 @@ pub(super) struct Label {
     trace: String,
     machine: String,
     overrides: String,
+    workload: String,
+    seed: Option<u64>,
+    variant: u32,
     /// Names and types of all columns.
     columns: String,
     recorded: Recorded,
@@ -136,6 +139,9 @@ impl Label {
             trace: key.trace.clone(),
             machine: key.machine.name.clone(),
             overrides: key.overrides().to_owned(),
+            workload: key.workload.clone(),
+            seed: key.seed,
+            variant: key.variant,
             columns: COLUMNS.clone(),
             recorded,
         }

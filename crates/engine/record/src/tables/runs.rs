@@ -123,11 +123,36 @@ fn provenance() -> Vec<Column<FinishedRun>> {
             "Command that reproduces the run, with files as given; in a sweep, relative to the folder of the plan.",
             |run: &FinishedRun| &run.key.command,
         ),
+        text(
+            "workload",
+            "Name shared by the repeats of a workload: the command of the trace's generator without its seed, or \
+             the name of a trace that no generator made.",
+            |run: &FinishedRun| &run.key.workload,
+        ),
         maybe_count(
             "seed",
             "",
-            "Seed of the run; null where its policies take none. Random policies have a fixed seed, so runs are deterministic.",
+            "Seed of the trace's generator; null if no generator made the trace. The policies take no seed: runs \
+             are deterministic.",
             |run: &FinishedRun| run.key.seed,
+        ),
+        count(
+            "variant",
+            "",
+            "Number of the irrelevant variant of the machine ([repeats](run.md#repeats)); 0 is the machine itself.",
+            |run: &FinishedRun| run.key.variant.into(),
+        ),
+        text(
+            "bound",
+            "Ideal mode under which the workload ran once more, to bound the effect of the compared policies; \
+             empty if it did not.",
+            |run: &FinishedRun| run.key.bound.as_ref().map_or("", |bound| &bound.ideal),
+        ),
+        ratio(
+            "bound_ipc_thread",
+            "1/cycle",
+            "`ipc_thread` under the ideal mode `bound`.",
+            |run: &FinishedRun| run.key.bound.as_ref().map(|bound| bound.ipc_thread),
         ),
         text(
             "parameters",

@@ -13,7 +13,7 @@ fn with_energy() -> RunKey {
     machine.clocks.dram_mhz = 500;
     (machine.dram.timing.trfc, machine.dram.timing.trfcpb) = (74, 30);
     (machine.dram.power.idd5ab, machine.dram.power.idd5pb) = (600, 500);
-    RunKey::new("bfs.wmt", 0xabc, machine, "warpmem run bfs.wmt", None)
+    RunKey::new("bfs.wmt", 0xabc, machine, "warpmem run bfs.wmt")
 }
 
 #[test]
@@ -57,7 +57,7 @@ fn the_energy_of_the_channels_adds_up() {
 fn unknown_energy_is_null() {
     let mut machine = fixture::machine();
     machine.dram.power.idd4r = 0;
-    let key = RunKey::new("bfs.wmt", 0xabc, machine, "warpmem run bfs.wmt", None);
+    let key = RunKey::new("bfs.wmt", 0xabc, machine, "warpmem run bfs.wmt");
     let row = run_row_json(&key, &fixture::result());
     let energy: Vec<_> = row.iter().filter(|(name, _)| name.starts_with("energy")).collect();
     assert_eq!(energy.len(), 8);
@@ -69,7 +69,7 @@ fn with_gpu_energy() -> RunKey {
     let mut machine = fixture::machine();
     machine.energy.table = warpmem_machine::EnergyTable::AccelWattchVolta;
     (machine.clocks.core_mhz, machine.network.flit_bytes) = (500, 32);
-    RunKey::new("bfs.wmt", 0xabc, machine, "warpmem run bfs.wmt", None)
+    RunKey::new("bfs.wmt", 0xabc, machine, "warpmem run bfs.wmt")
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! A small run with hand-chosen counts.
 
-use crate::RunKey;
+use crate::{Bound, RunKey};
 use std::collections::BTreeMap;
 use warpmem_cache::CacheCounts;
 use warpmem_dram::{BankResult, ChannelResult, SharedRows};
@@ -16,12 +16,16 @@ pub(crate) fn machine() -> Machine {
 }
 
 pub(crate) fn key() -> RunKey {
-    RunKey::new("bfs.wmt", 0xabc, machine(), "warpmem run bfs.wmt", None)
+    RunKey::new("bfs.wmt", 0xabc, machine(), "warpmem run bfs.wmt")
 }
 
-/// Returns the key of another run: the same machine, another trace.
+/// Returns the key of another run: a variant of the same machine, a trace of a generator, and a bound.
 pub(crate) fn other_key(trace_hash: u64) -> RunKey {
-    RunKey::new("spmv.wmt", trace_hash, machine(), "warpmem compare", Some(7))
+    let key = RunKey::new("spmv.wmt", trace_hash, machine(), "warpmem compare");
+    let mut key = key.with_seed("spmv --rows 64", 7);
+    key.variant = 2;
+    key.bound = Some(Bound { ideal: "perfect-dram".to_owned(), ipc_thread: 12.5 });
+    key
 }
 
 pub(crate) fn histogram(values: impl IntoIterator<Item = u64>) -> Histogram {

@@ -39,7 +39,7 @@ fn expect(values: &[(&str, f64)]) {
 #[test]
 fn key_and_provenance_come_first_and_in_order() {
     let row = row();
-    let names: Vec<&str> = row.keys().map(String::as_str).take(19).collect();
+    let names: Vec<&str> = row.keys().map(String::as_str).take(23).collect();
     let expected = [
         "run_id",
         "trace",
@@ -57,7 +57,11 @@ fn key_and_provenance_come_first_and_in_order() {
         "trace_hash",
         "engine_version",
         "command",
+        "workload",
         "seed",
+        "variant",
+        "bound",
+        "bound_ipc_thread",
         "parameters",
         "cycles",
     ];
@@ -76,7 +80,11 @@ fn key_and_provenance_come_first_and_in_order() {
     assert_eq!(row["ideal"], policy.ideal);
     assert_eq!(row["trace_hash"], "0000000000000abc");
     assert_eq!(row["command"], "warpmem run bfs.wmt");
+    assert_eq!(row["workload"], "bfs.wmt");
     assert_eq!(row["seed"], Value::Null);
+    assert_eq!(row["variant"], 0);
+    assert_eq!(row["bound"], "");
+    assert_eq!(row["bound_ipc_thread"], Value::Null);
     let version = row["engine_version"].as_str().unwrap();
     let source = version.strip_prefix(concat!(env!("CARGO_PKG_VERSION"), "+")).unwrap();
     assert!(source.len() == 8 && u32::from_str_radix(source, 16).is_ok(), "{version}");

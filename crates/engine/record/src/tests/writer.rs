@@ -86,7 +86,10 @@ fn the_rows_of_runs_are_their_json() {
         run_row_json(&fixture::other_key(5), &RunResult::default()),
     ];
     assert_eq!(read(&dir.path().join("runs.parquet")), expected);
-    assert_eq!(expected[1]["seed"], 7);
+    assert_eq!((&expected[1]["seed"], &expected[1]["variant"]), (&7.into(), &2.into()));
+    assert_eq!(expected[1]["workload"], "spmv --rows 64");
+    assert_eq!(expected[1]["bound"], "perfect-dram");
+    assert_eq!(expected[1]["bound_ipc_thread"], 12.5);
 }
 
 #[test]

@@ -168,7 +168,7 @@ mod tests {
             ..run(1000)
         };
         let runs = Runs { plain, ideal: [run(500), run(200), run(800)] };
-        Classified::new(RunKey::new("t", 0, machine("li2015"), "", None), &runs, Some(9.0))
+        Classified::new(RunKey::new("t", 0, machine("li2015"), ""), &runs, Some(9.0))
     }
 
     #[test]
@@ -192,7 +192,7 @@ mod tests {
         assert_eq!(classified(50).translation(), Some(Translation::High));
         assert!(classified(900).yuan2009().is_memory_bound());
         let nothing = Runs { plain: RunResult::default(), ideal: Default::default() };
-        let key = RunKey::new("t", 0, machine("li2015"), "", None);
+        let key = RunKey::new("t", 0, machine("li2015"), "");
         let nothing = Classified::new(key, &nothing, None);
         assert_eq!(
             (nothing.li2015(), nothing.owl2013(), nothing.warpedmc2023()),

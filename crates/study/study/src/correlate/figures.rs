@@ -322,7 +322,7 @@ mod tests {
     }
 
     fn row_on(machine: &str) -> Map<String, Value> {
-        run_row_json(&RunKey::new("t", 1, load(machine, &[]).unwrap(), "", None), &run())
+        run_row_json(&RunKey::new("t", 1, load(machine, &[]).unwrap(), ""), &run())
     }
 
     #[test]

@@ -26,7 +26,7 @@ impl Past {
         let is_named = |row: &&Row| {
             text(row, "trace") == run.trace && text(row, "machine") == run.machine.name
         };
-        let key = RunKey::new(&run.trace, 0, run.machine.clone(), "", None);
+        let key = RunKey::new(&run.trace, 0, run.machine.clone(), "");
         let mut named = self.runs.iter().filter(is_named).peekable();
         let Some(&first) = named.peek() else {
             let directory = self.directory.display();

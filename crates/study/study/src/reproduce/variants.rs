@@ -1,5 +1,5 @@
-//! Irrelevant variants of a configuration: the difference matters to no policy, so a change of the
-//! result is noise.
+//! The irrelevant [variants](crate::variants) of the configurations of a paper, under numbers of their
+//! own.
 //!
 //! | variant | difference |
 //! | --- | --- |
@@ -8,6 +8,7 @@
 //! | 5 | one additional entry in the DRAM read queue, which changes its parity |
 
 use super::{Claim, Configuration, Ours, Paper, Runs};
+use crate::variants::Irrelevant;
 use warpmem_machine::Machine;
 
 /// Variants of a full run; a quick one has the [first of each kind](QUICK).
@@ -21,33 +22,6 @@ const VARIANTS: [Irrelevant; 5] = [
 
 /// Numbers of the variants of a quick run, from 1.
 const QUICK: [usize; 3] = [1, 3, 5];
-
-#[derive(Clone, Copy, Debug)]
-enum Irrelevant {
-    /// Moves the first SM by this many thirds of the machine.
-    FirstSm {
-        third: u32,
-    },
-    /// Odd numbers of pages, which no power of two of an address map divides.
-    Pages(u32),
-    QueueParity,
-}
-
-impl Irrelevant {
-    /// Returns its override of `machine`; none if the machine has no such variant.
-    fn overrides(self, machine: &Machine) -> Option<String> {
-        match self {
-            Irrelevant::FirstSm { third } => {
-                let first = *machine.first_sms(3).get(third as usize)?;
-                Some(format!("run.first_sm={first}"))
-            }
-            Irrelevant::Pages(pages) => Some(format!("run.page_offset={pages}")),
-            Irrelevant::QueueParity => {
-                Some(format!("dram.read_queue={}", machine.dram.read_queue + 1))
-            }
-        }
-    }
-}
 
 impl Paper {
     /// Returns the numbers, from 1, of the variants of every configuration that a claim compares.

@@ -75,8 +75,8 @@ struct Side {
 
 fn side(planned: &Planned<'_>, baseline: &Baseline) -> Side {
     let key = &planned.cell.key;
-    let mut side =
-        Side { equal: vec![key.trace.clone(), key.machine.name.clone()], is_baseline: true };
+    let equal = vec![key.trace.clone(), key.machine.name.clone(), key.variant.to_string()];
+    let mut side = Side { equal, is_baseline: true };
     for (slot, policy) in planned.policies() {
         match baseline.policies().iter().find(|own| own.slot.name == slot) {
             Some(own) => side.is_baseline &= own.given == policy,

@@ -8,6 +8,7 @@ use super::traces::from_folder;
 use super::values::PolicyNames;
 use crate::cells::{Cell, CellError, Refusal, command};
 use crate::traces::NamedTrace;
+use crate::variants::Variant;
 use rayon::prelude::*;
 use std::collections::{BTreeMap, HashMap};
 use std::error::Error;
@@ -21,7 +22,7 @@ const MOST_REASONS: usize = 10;
 
 /// Cells of a plan.
 pub struct Expansion<'a> {
-    /// Cells in the order of the plan: by machine, trace and point.
+    /// Cells in the order of the plan: by machine, trace, point and variant.
     pub cells: Vec<Planned<'a>>,
     /// Number of cells that repeat an earlier run.
     pub repeated: usize,
@@ -66,17 +67,16 @@ pub fn expand<'a>(plan: &Plan, traces: &'a [NamedTrace]) -> Result<Expansion<'a>
         .collect();
     let files = traces.iter().map(|named| from_folder(&plan.folder, named.trace.path()));
     let files: Vec<PathBuf> = files.collect();
-    let made: Vec<Vec<Result<Planned<'a>, Problem>>> = setups
+    let mut made: Vec<Vec<Vec<Result<Planned<'a>, Problem>>>> = setups
         .into_par_iter()
         .map(|(machine, point)| cells(machine, point, plan, traces, &files))
         .collect();
     // By machine, then by trace, as in `compare`.
-    let mut made: Vec<Vec<Option<Result<Planned<'a>, Problem>>>> =
-        made.into_iter().map(|cells| cells.into_iter().map(Some).collect()).collect();
     let mut ordered = Vec::new();
     for of_machine in made.chunks_mut(points.len().max(1)) {
         for trace in 0..traces.len() {
-            ordered.extend(of_machine.iter_mut().filter_map(|cells| cells[trace].take()));
+            ordered
+                .extend(of_machine.iter_mut().flat_map(|cells| std::mem::take(&mut cells[trace])));
         }
     }
     let (mut cells, mut problems) = (Vec::new(), Vec::new());
@@ -233,39 +233,50 @@ fn overrides(points: &[Point]) -> Vec<String> {
     points.iter().map(|point| point.overrides.join("; ")).collect()
 }
 
-/// Makes the cells of a point on a machine, with every trace; `files` are the traces' names in the
-/// commands.
+/// Makes the cells of a point on a machine, with every trace and in every variant; `files` are the
+/// traces' names in the commands.
 fn cells<'a>(
     (machine_name, machine): &(String, Machine),
     point: &Point,
     plan: &Plan,
     traces: &'a [NamedTrace],
     files: &[PathBuf],
-) -> Vec<Result<Planned<'a>, Problem>> {
+) -> Vec<Vec<Result<Planned<'a>, Problem>>> {
     let machine = machine.clone().with_overrides(&point.overrides, &plan.folder);
-    let machine = machine.map(|mut machine| {
+    let variants = machine.map(|mut machine| {
         point.policies.apply(&mut machine);
-        machine
+        Variant::first(&machine, plan.repeat.0, plan.keys())
     });
-    let cell = |(trace, file): (&'a NamedTrace, &PathBuf)| {
+    let of_trace = |(trace, file): (&'a NamedTrace, &PathBuf)| {
         let label = label(trace, machine_name, point);
-        let machine = match &machine {
-            Ok(machine) => machine.clone(),
+        let variants = match &variants {
+            Ok(variants) => variants,
             Err(error) => {
                 let reason = error.to_string();
-                return Err(Problem { label, reason, is_unfit: error.is_invalid_value() });
+                return vec![Err(Problem { label, reason, is_unfit: error.is_invalid_value() })];
             }
         };
-        let command = command(file, machine_name, &point.policies, &point.overrides);
-        match Cell::new(trace, machine, &point.overrides, command) {
-            Ok(cell) => Ok(Planned { cell, case: point.case.clone(), label }),
-            Err(error) => {
-                let is_unfit = !is_mistake(&error);
-                Err(Problem { label, reason: root_cause(&error).to_string(), is_unfit })
+        let cell = |variant: &Variant| {
+            let label = match variant.number {
+                0 => label.clone(),
+                number => format!("{label}, variant {number}"),
+            };
+            let overrides = [point.overrides.as_slice(), &variant.overrides].concat();
+            let command = command(file, machine_name, &point.policies, &overrides);
+            match Cell::new(trace, variant.machine.clone(), &point.overrides, command) {
+                Ok(mut cell) => {
+                    cell.key.variant = variant.number;
+                    Ok(Planned { cell, case: point.case.clone(), label })
+                }
+                Err(error) => {
+                    let is_unfit = !is_mistake(&error);
+                    Err(Problem { label, reason: root_cause(&error).to_string(), is_unfit })
+                }
             }
-        }
+        };
+        variants.iter().map(cell).collect()
     };
-    traces.iter().zip(files).map(cell).collect()
+    traces.iter().zip(files).map(of_trace).collect()
 }
 
 /// Returns whether the plan names a policy that no machine could have.

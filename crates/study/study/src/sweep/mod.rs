@@ -27,7 +27,7 @@ pub use design::{Design, Factor, Levels, points};
 pub use error::{ExpandError, PlanError, SweepError};
 pub use execute::{Failure, Listed, Outcome, Run, Started, Sweep, Watcher, listed};
 pub use expand::{Expansion, Unfit, expand};
-pub use plan::{Case, Part, Plan};
+pub use plan::{Case, Part, Plan, Repeat};
 pub use planned::Planned;
 pub use shard::Shard;
 pub use traces::{Generate, TracesError, generated, open};

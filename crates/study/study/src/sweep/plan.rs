@@ -44,6 +44,8 @@ pub struct Plan {
     pub intervals: Option<NonZeroU64>,
     /// Sample of the requests to record.
     pub requests: Option<RequestSample>,
+    /// Number of irrelevant variants of each machine in which every cell runs, the machine itself included.
+    pub repeat: Repeat,
     /// Policies by slot.
     pub policies: BTreeMap<String, PolicyNames>,
     /// Values by machine parameter.
@@ -78,6 +80,33 @@ pub struct Case {
     pub parameters: BTreeMap<String, Scalar>,
 }
 
+/// A number of variants.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "u32")]
+pub struct Repeat(pub u32);
+
+impl Default for Repeat {
+    fn default() -> Repeat {
+        Repeat(1)
+    }
+}
+
+impl TryFrom<u32> for Repeat {
+    type Error = String;
+
+    fn try_from(count: u32) -> Result<Repeat, String> {
+        match count {
+            1..=Repeat::MOST => Ok(Repeat(count)),
+            _ => Err(format!("`repeat` = {count} is not valid: valid are 1 to {}", Repeat::MOST)),
+        }
+    }
+}
+
+impl Repeat {
+    /// Largest number of variants.
+    pub const MOST: u32 = 100;
+}
+
 impl Default for Plan {
     fn default() -> Plan {
         Plan {
@@ -93,6 +122,7 @@ impl Default for Plan {
             loads: false,
             intervals: None,
             requests: None,
+            repeat: Repeat::default(),
             policies: BTreeMap::new(),
             parameters: BTreeMap::new(),
             cases: Vec::new(),
@@ -176,6 +206,12 @@ impl Plan {
             Some(at) => Err(PlanError::invalid("cases", format!("two are called `{}`", names[at]))),
             None => Ok(()),
         }
+    }
+
+    /// Returns the machine keys that the plan varies, which no irrelevant variant changes.
+    pub fn keys(&self) -> impl Iterator<Item = &str> {
+        let of_cases = self.cases.iter().flat_map(|case| case.parameters.keys());
+        self.parameters.keys().chain(of_cases).map(String::as_str)
     }
 
     /// Returns the recordings of each run besides its counts.

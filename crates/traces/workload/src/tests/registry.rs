@@ -5,11 +5,11 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::LazyLock;
 
-use warpmem_trace::{Kind, Trace, TraceSummary};
+use warpmem_trace::{Kind, Provenance, Trace, TraceSummary};
 
 use crate::kernels::testing::visit_records;
 use crate::{
-    CATALOGUE, Generator, Parameter, Progress, Request, WorkloadError, generate, generators,
+    CATALOGUE, Generator, Parameter, Progress, Request, Seeded, WorkloadError, generate, generators,
 };
 
 pub(super) type Given = BTreeMap<String, String>;
@@ -232,6 +232,26 @@ fn provenance_holds_the_command() {
     assert_eq!(provenance.tool, "warpmem generate");
     assert_eq!(provenance.command, "warpmem generate vecadd --n 64 --block 256 --seed 3");
     assert_eq!(trace.header().memcpys.len(), 2);
+    let seeded = Seeded { workload: "vecadd --n 64 --block 256".to_owned(), seed: 3 };
+    assert_eq!(Seeded::of(provenance), Some(seeded));
+}
+
+#[test]
+fn seeds_of_one_command_are_one_workload() {
+    let of = |tool: &str, command: &str| {
+        let provenance = Provenance {
+            tool: tool.to_owned(),
+            command: command.to_owned(),
+            ..Provenance::default()
+        };
+        Seeded::of(&provenance).map(|seeded| (seeded.workload, seeded.seed))
+    };
+    let own = "warpmem generate";
+    let some = of(own, "warpmem generate bfs --file 'a --seed 7' --seed 2 --kernels 1");
+    assert_eq!(some, Some(("bfs --file 'a --seed 7' --kernels 1".to_owned(), 2)));
+    assert_eq!(of(own, "warpmem generate bfs --nodes 64"), None);
+    assert_eq!(of(own, "warpmem generate bfs --seed x"), None);
+    assert_eq!(of("another program", "warpmem generate bfs --seed 1"), None);
 }
 
 #[test]
