@@ -10,7 +10,9 @@ mod axis;
 mod bars;
 mod boxes;
 mod canvas;
+mod cells;
 mod data;
+mod dots;
 mod file;
 mod font;
 mod format;
@@ -23,6 +25,7 @@ mod legend;
 mod lines;
 mod look;
 mod marks;
+mod matrix;
 mod names;
 mod panels;
 mod png;
@@ -33,14 +36,18 @@ mod stacked;
 
 pub use axis::Axis;
 pub use canvas::Drawing;
+pub use dots::Dots;
 pub use file::{is_png, save};
 pub use font::lacking;
 pub use format::Format;
 pub use kinds::{Bars, Boxes, HeatMap, Kind, Lines, Mark, Scatter, StackedBars, Tails};
+pub use look::{COLOUR_COUNT, Look, Looks};
+pub use matrix::Matrix;
 pub use sheet::Sheet;
 
 use anyhow::Context;
 use std::path::Path;
+use std::sync::Arc;
 use warpmem_analysis::polars::prelude::DataFrame;
 use warpmem_analysis::write_csv;
 
@@ -57,6 +64,8 @@ pub struct Chart {
     /// One row per mark.
     pub data: DataFrame,
     pub kind: Kind,
+    /// Appearances of series by name; a series without one has that of its place.
+    pub looks: Arc<Looks>,
     format: Format,
 }
 
@@ -70,7 +79,15 @@ impl Chart {
         kind: impl Into<Kind>,
     ) -> Chart {
         let (name, title, caption) = (name.into(), title.into(), caption.into());
-        Chart { name, title, caption, data, kind: kind.into(), format: Format::PRINT }
+        Chart {
+            name,
+            title,
+            caption,
+            data,
+            kind: kind.into(),
+            looks: Arc::default(),
+            format: Format::PRINT,
+        }
     }
 
     /// Returns the chart as an SVG document that can also be embedded in HTML. Equal charts give
@@ -99,6 +116,8 @@ impl Chart {
             Kind::Scatter(kind) => scatter::draw(self, kind),
             Kind::Lines(kind) => lines::draw(self, kind),
             Kind::HeatMap(kind) => heat_map::draw(self, kind),
+            Kind::Dots(kind) => dots::draw(self, kind),
+            Kind::Matrix(kind) => matrix::draw(self, kind),
         };
         drawing.with_context(|| format!("failed to draw `{}`", self.name))
     }

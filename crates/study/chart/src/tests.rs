@@ -105,6 +105,39 @@ fn horizontal_bars_show_full_names_and_values() {
 }
 
 #[test]
+fn maps_of_many_cells_are_pictures_with_sharp_cells() {
+    let chart = banks(4, 80, 64);
+    let svg = chart.svg().expect("a chart");
+    assert_eq!(svg.matches("<image ").count(), 4);
+    assert!(svg.len() < 128 << 10, "{} bytes", svg.len());
+    let png = crate::png::encode(&svg).expect("a PNG");
+    let mut reader = ::png::Decoder::new(std::io::Cursor::new(png)).read_info().expect("a PNG");
+    let mut pixels = vec![0; reader.output_buffer_size()];
+    reader.next_frame(&mut pixels).expect("pixels");
+    // The lightest shade is that of single cells, which smoothing would darken.
+    assert!(pixels.chunks_exact(3).any(|pixel| pixel == [0xfd, 0xe7, 0x25]));
+    let small = banks(1, 8, 16).svg().expect("a chart");
+    assert!(!small.contains("<image ") && small.contains("channel 3, bank 5: "));
+}
+
+#[test]
+fn a_ranking_names_every_policy_and_its_intervals() {
+    let chart = ranked(60);
+    let svg = chart.svg().expect("a chart");
+    let document = roxmltree::Document::parse(&svg).expect("well-formed XML");
+    let texts: Vec<&str> = document
+        .descendants()
+        .filter(|node| node.has_tag_name("text"))
+        .filter_map(|node| node.text())
+        .collect();
+    for name in ["p18", "p59", "fcfs/lrr"] {
+        assert!(texts.contains(&name), "{name}");
+    }
+    assert!(svg.contains(": 5 %, interval 4 to 6, range −85 to 10"), "{svg}");
+    assert!(texts.contains(&"5.0") && texts.contains(&"−18.6"), "{texts:?}");
+}
+
+#[test]
 fn groups_reserve_space_only_for_their_own_bars() {
     let svg = sparse().svg().expect("a chart");
     let document = roxmltree::Document::parse(&svg).expect("well-formed XML");

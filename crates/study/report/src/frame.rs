@@ -18,6 +18,11 @@ pub fn has_some(frame: &DataFrame, column: &str) -> bool {
     values(frame, column).iter().any(|value| *value != 0.0)
 }
 
+/// Returns whether some value of the column is not null.
+pub fn has_value(frame: &DataFrame, column: &str) -> bool {
+    frame.column(column).is_ok_and(|column| column.null_count() < column.len())
+}
+
 /// Returns the non-null values of a numeric column.
 pub fn values(frame: &DataFrame, column: &str) -> Vec<f64> {
     let values = frame.column(column).ok().and_then(|column| column.cast(&DataType::Float64).ok());

@@ -10,6 +10,7 @@ mod frame;
 pub mod html;
 mod limits;
 pub mod markdown;
+mod palette;
 mod prose;
 mod sections;
 mod study;
@@ -51,12 +52,13 @@ pub fn compose(
         step()?;
         document.sections.push(make(study, &shown)?);
     }
-    finish(&mut document)?;
+    finish(&mut document, study)?;
     Ok(document)
 }
 
-/// Adds the sections about other sections.
-fn finish(document: &mut Document) -> anyhow::Result<()> {
+/// Adds the sections about other sections, and gives policies their colours.
+fn finish(document: &mut Document, study: &Study) -> anyhow::Result<()> {
+    document.set_looks(&study.looks);
     document.gather_absent();
     let definitions = sections::definitions(document)?;
     document.sections.push(definitions);

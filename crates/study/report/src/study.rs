@@ -1,15 +1,20 @@
 //! The runs of a report, what distinguishes them, and their baselines.
 
 use crate::baselines::{Group, usual, varied};
-use crate::columns::{BESIDE, IS_BASELINE, NO_OVERRIDE, OVERRIDES, POLICY, SETTING};
+use crate::columns::{
+    BESIDE, HIGH, IS_BASELINE, LOW, NO_OVERRIDE, OVERRIDES, POLICY, SETTING, VERDICT,
+};
 use crate::frame::{distinct, is_one_of, names};
+use crate::palette::looks;
 use crate::table::spelled;
 use anyhow::bail;
 use polars::prelude::*;
 use std::path::PathBuf;
+use std::sync::Arc;
 use warpmem_analysis::{
     COMPARED, CompareOptions, Comparison, Error, Mean, Results, compare, polars,
 };
+use warpmem_chart::Looks;
 
 /// Column in which a comparison states how a run differs unexpectedly from its baseline.
 const MIXED: &str = "mixed";
@@ -29,8 +34,11 @@ pub struct Study {
     /// One row per run, with the columns of `runs` and [`POLICY`], [`SETTING`], [`RATIO`] and the
     /// requested metrics; machines, workloads and policies each in order of first appearance.
     pub runs: DataFrame,
-    /// Means over workloads: three rows, distinguished by `mean`, for each setting and policy.
+    /// Means over workloads: three rows, distinguished by `mean`, for each setting and policy, with
+    /// the interval of [`RATIO`].
     pub means: DataFrame,
+    /// One row per setting, workload and policy, with [`RATIO`] and its interval.
+    pub workloads: DataFrame,
     /// Unexpected differences between runs; empty unless allowed.
     pub mixed: Vec<String>,
     /// Number of runs planned by a sweep, and number of missing runs.
@@ -47,6 +55,8 @@ pub struct Study {
     pub settings: Vec<String>,
     pub traces: Vec<String>,
     pub policies: Vec<String>,
+    /// Appearances of the policies in charts.
+    pub looks: Arc<Looks>,
     tells: NameParts,
     /// Slots named by the baseline.
     named_slots: Vec<String>,
@@ -106,8 +116,12 @@ impl Study {
         });
         let means = comparisons
             .iter()
-            .map(|comparison| named(comparison.means().clone().lazy(), comparison));
+            .map(|comparison| named(with_interval(comparison.means()), comparison));
+        let workloads = comparisons
+            .iter()
+            .map(|comparison| named(with_interval(by_workload(comparison)), comparison));
         let runs = under_each_other(rows)?;
+        let policies = distinct(&runs, POLICY)?;
         let label = |comparison: &Comparison| comparison.baseline().to_owned();
         let machines = groups.into_iter().map(|group| group.machines);
         let named_slots = comparisons[0].baseline_slots().iter().map(|(slot, _)| slot.clone());
@@ -115,7 +129,9 @@ impl Study {
             means: under_each_other(means)?,
             settings: distinct(&runs, SETTING)?,
             traces: distinct(&runs, "trace")?,
-            policies: distinct(&runs, POLICY)?,
+            workloads: under_each_other(workloads)?,
+            looks: Arc::new(looks(&policies)),
+            policies,
             named_slots: named_slots.collect(),
             planned: results.planned()?,
             unmatched: comparisons.iter().map(Comparison::unmatched).sum(),
@@ -244,6 +260,20 @@ fn read_runs(results: &Results) -> anyhow::Result<DataFrame> {
         0 => bail!("the table `runs` has no rows: no run has finished yet"),
         _ => Ok(runs),
     }
+}
+
+/// Returns the rows of a comparison by workload and policy.
+fn by_workload(comparison: &Comparison) -> &DataFrame {
+    comparison.rows()
+}
+
+/// Adds the columns of the interval where a comparison does not know them.
+fn with_interval(rows: &DataFrame) -> LazyFrame {
+    let columns =
+        [(LOW, DataType::Float64), (HIGH, DataType::Float64), (VERDICT, DataType::String)];
+    let absent = columns.into_iter().filter(|(name, _)| !rows.schema().contains(name));
+    let nulls = absent.map(|(name, kind)| lit(NULL).cast(kind).alias(name));
+    rows.clone().lazy().with_columns(nulls.collect::<Vec<_>>())
 }
 
 /// Returns expressions for the names of runs; `baseline` is the policy in each slot named by the
