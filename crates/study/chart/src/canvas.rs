@@ -137,9 +137,9 @@ impl Canvas {
     /// Makes a white page of the given size, described by the chart's title and caption, for marks
     /// of these series.
     pub fn new(chart: &Chart, size: (f64, f64), series: &[String]) -> Canvas {
-        let mut canvas =
-            Canvas::page(chart.format, [&chart.name, &chart.title, &chart.caption], size);
-        canvas.looks = looks_of(series, &chart.looks);
+        let about = [&*chart.name, &chart.title, &chart.caption];
+        let mut canvas = Canvas::start(chart.format, about, size, chart.style.families());
+        canvas.looks = looks_of(series, &chart.style.looks);
         canvas
     }
 
@@ -153,10 +153,15 @@ impl Canvas {
     }
 
     /// Makes a white page of the given size.
-    pub fn page(
+    pub fn page(format: Format, about: [&str; 3], size: (f64, f64)) -> Canvas {
+        Canvas::start(format, about, size, FAMILIES.to_owned())
+    }
+
+    fn start(
         format: Format,
         [name, title, caption]: [&str; 3],
         (width, height): (f64, f64),
+        families: String,
     ) -> Canvas {
         let (name, size) = (identifier(format.prefix, name), (width, height));
         let mut canvas = Canvas {
@@ -173,7 +178,7 @@ impl Canvas {
             ("viewBox", format!("0 0 {} {}", number(width), number(height))),
             ("role", "img".to_owned()),
             ("aria-label", title.to_owned()),
-            ("font-family", FAMILIES.to_owned()),
+            ("font-family", families),
         ];
         canvas.open("svg", &root);
         canvas.text_element("desc", &[title, caption].join(". "));

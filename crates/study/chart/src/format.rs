@@ -5,10 +5,10 @@
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Format {
     /// Width in points of a chart that fits in a column; `page` of any other.
-    column: f64,
-    page: f64,
+    pub(super) column: f64,
+    pub(super) page: f64,
     /// Plot height as a multiple of the height in print.
-    stretch: f64,
+    pub(super) stretch: f64,
     /// Largest number of cells of a map with a tooltip each; a map with more is a picture.
     pub(super) cells: usize,
     /// Whether marks have tooltips.

@@ -20,9 +20,9 @@ const SET_APART: f64 = 0.35;
 /// Largest width of a mark.
 const WIDEST: f64 = 22.0;
 /// Maximum width of rotated category names.
-const LONGEST: f64 = 80.0;
+const LONGEST: f64 = 110.0;
 /// Maximum width of mark names.
-const LONGEST_SLOT: f64 = 52.0;
+const LONGEST_SLOT: f64 = 110.0;
 /// Smallest saving for which a name is truncated.
 const ROUNDING: f64 = 0.5;
 /// Distance between two rotated names.

@@ -29,7 +29,7 @@ const SHADES: usize = 64;
 /// Largest number of cells of a map with values written in them.
 const WRITTEN: usize = 64;
 /// Maximum width of names along the axes.
-const LONGEST: f64 = 64.0;
+const LONGEST: f64 = 90.0;
 /// Factor by which maps may have fewer cells with tooltips than a format allows.
 const PICTURED: usize = 2;
 /// Diameter of a point, and the size of its number.

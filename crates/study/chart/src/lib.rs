@@ -1,7 +1,7 @@
-//! Charts of dataframes, as SVG, PNG and CSV.
+//! Charts of dataframes, as SVG, PDF, PNG and CSV.
 //!
 //! A chart is drawn as SVG: text as text, a tooltip for each mark, sized in points for a column of
-//! print or in another [`Format`]. The PNG is rendered from the SVG for print. Data are in long
+//! print or in another [`Format`]. PDF and PNG are made from the SVG for print; the PDF embeds its font. Data are in long
 //! form, one row per mark; a [`Kind`] names the columns. Nothing is distinguished by colour alone:
 //! bars are hatched, lines dashed, points shaped. Values that are null or not finite are omitted,
 //! and a note under the chart states their number.
@@ -28,22 +28,25 @@ mod marks;
 mod matrix;
 mod names;
 mod panels;
+mod pdf;
 mod png;
 mod scale;
 mod scatter;
 mod sheet;
 mod stacked;
+mod style;
 
 pub use axis::Axis;
 pub use canvas::Drawing;
 pub use dots::Dots;
-pub use file::{is_png, save};
+pub use file::{is_drawing, is_pdf, is_png, save};
 pub use font::lacking;
 pub use format::Format;
 pub use kinds::{Bars, Boxes, HeatMap, Kind, Lines, Mark, Scatter, StackedBars, Tails};
 pub use look::{COLOUR_COUNT, Look, Looks};
 pub use matrix::Matrix;
 pub use sheet::Sheet;
+pub use style::{Font, Style};
 
 use anyhow::Context;
 use std::path::Path;
@@ -64,8 +67,8 @@ pub struct Chart {
     /// One row per mark.
     pub data: DataFrame,
     pub kind: Kind,
-    /// Appearances of series by name; a series without one has that of its place.
-    pub looks: Arc<Looks>,
+    /// Appearance, which charts of a document share.
+    pub style: Arc<Style>,
     format: Format,
 }
 
@@ -85,7 +88,7 @@ impl Chart {
             caption,
             data,
             kind: kind.into(),
-            looks: Arc::default(),
+            style: Arc::default(),
             format: Format::PRINT,
         }
     }
@@ -96,7 +99,7 @@ impl Chart {
     /// # Errors
     /// If the data lack a column that the kind names, or if a column of values is not numeric.
     pub fn svg(&self) -> anyhow::Result<String> {
-        Ok(self.drawing()?.svg)
+        Ok(self.drawn_in(self.style.print())?.svg)
     }
 
     /// Draws the chart in another format than print.
@@ -130,7 +133,7 @@ impl Chart {
         Ok(write_csv(&self.data, path)?)
     }
 
-    /// Writes `NAME.svg`, `NAME.png` and `NAME.csv` into `folder`. A file appears under its name
+    /// Writes `NAME.svg`, `NAME.pdf`, `NAME.png` and `NAME.csv` into `folder`. A file appears under its name
     /// only once complete. Returns the text of the SVG, which a document may embed.
     ///
     /// # Errors
@@ -138,8 +141,10 @@ impl Chart {
     pub fn write_all(&self, folder: &Path) -> anyhow::Result<String> {
         let path = |ending: &str| folder.join(format!("{}.{ending}", self.name));
         let svg = self.svg()?;
-        file::save(&path("svg"), &svg)?;
-        file::save(&path("png"), &svg)?;
+        let fonts = self.style.fonts();
+        for ending in file::ENDINGS {
+            file::save_with(&path(ending), &svg, &fonts)?;
+        }
         self.csv(&path("csv"))?;
         Ok(svg)
     }

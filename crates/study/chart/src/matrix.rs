@@ -31,7 +31,7 @@ const BAR: (f64, f64) = (120.0, 6.0);
 const SHADES: usize = 48;
 const TICKS: usize = 4;
 /// Fraction of the values that lie within the colours, with those up to `FAR` times as large.
-const MOST: f64 = 0.95;
+const MOST: f64 = 0.8;
 const FAR: f64 = 1.5;
 
 /// Cells coloured by their distance from zero.

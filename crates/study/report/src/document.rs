@@ -4,7 +4,7 @@ use crate::prose::Prose;
 use crate::table::Table;
 use std::collections::HashSet;
 use std::sync::Arc;
-use warpmem_chart::{Chart, Looks};
+use warpmem_chart::{Chart, Style};
 
 /// Maximum length of file names in characters, because a setting may have many parameters.
 const LONGEST: usize = 96;
@@ -107,11 +107,11 @@ impl Document {
         }
     }
 
-    /// Gives the series of all charts these appearances.
-    pub fn set_looks(&mut self, looks: &Arc<Looks>) {
+    /// Gives all charts this appearance.
+    pub fn set_style(&mut self, style: &Arc<Style>) {
         for block in self.sections.iter_mut().flat_map(|section| &mut section.blocks) {
             if let Block::Figure(chart) = block {
-                chart.looks = Arc::clone(looks);
+                chart.style = Arc::clone(style);
             }
         }
     }

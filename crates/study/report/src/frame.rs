@@ -36,6 +36,18 @@ pub fn is_one_of(column: &str, values: &[String]) -> Expr {
     col(column).is_in(lit(values).implode(true), false)
 }
 
+/// Returns the rows whose `column` has one of `names`, in the order of the names.
+pub fn ordered(frame: &DataFrame, column: &str, names: &[String]) -> anyhow::Result<DataFrame> {
+    const ORDER: &str = "order of names";
+    let order = df!(column => names, ORDER => (0..names.len() as u32).collect::<Vec<_>>())?;
+    let key = [col(column)];
+    let mut join = JoinArgs::new(JoinType::Inner);
+    join.maintain_order = MaintainOrderJoin::Left;
+    let joined = frame.clone().lazy().join(order.lazy(), &key, &key, join);
+    let sorted = joined.sort([ORDER], SortMultipleOptions::default().with_maintain_order(true));
+    Ok(sorted.drop(by_name([ORDER], true, false)).collect()?)
+}
+
 /// Unpivots the columns `parts`: their names go to `part`, their values to `value`, beside `keys`.
 /// The second of each pair is the displayed name.
 pub fn long(

@@ -14,6 +14,7 @@ mod palette;
 mod prose;
 mod sections;
 mod study;
+mod style;
 mod table;
 #[cfg(test)]
 mod tests;
@@ -21,6 +22,7 @@ mod tests;
 pub use document::{Block, Document, Section};
 pub use prose::{Piece, Prose};
 pub use study::{Question, Study};
+pub use style::StyleFile;
 pub use table::{Heading, SHOWN_ROWS, Table};
 
 use columns::OVERRIDES;
@@ -58,7 +60,7 @@ pub fn compose(
 
 /// Adds the sections about other sections, and gives policies their colours.
 fn finish(document: &mut Document, study: &Study) -> anyhow::Result<()> {
-    document.set_looks(&study.looks);
+    document.set_style(&study.style);
     document.gather_absent();
     let definitions = sections::definitions(document)?;
     document.sections.push(definitions);

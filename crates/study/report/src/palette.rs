@@ -101,7 +101,7 @@ fn known(name: &str) -> Option<usize> {
 }
 
 /// Returns the name without parameters.
-fn bare(name: &str) -> &str {
+pub fn bare(name: &str) -> &str {
     match name.split_once('(') {
         Some((bare, rest)) if rest.ends_with(')') && !rest.contains('/') => bare,
         _ => name,

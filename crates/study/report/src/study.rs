@@ -4,8 +4,8 @@ use crate::baselines::{Group, usual, varied};
 use crate::columns::{
     BESIDE, HIGH, IS_BASELINE, LOW, NO_OVERRIDE, OVERRIDES, POLICY, SETTING, VERDICT,
 };
-use crate::frame::{distinct, is_one_of, names};
-use crate::palette::looks;
+use crate::frame::{distinct, is_one_of, names, ordered};
+use crate::style::{Selection, StyleFile, Table};
 use crate::table::spelled;
 use anyhow::bail;
 use polars::prelude::*;
@@ -14,7 +14,7 @@ use std::sync::Arc;
 use warpmem_analysis::{
     COMPARED, CompareOptions, Comparison, Error, Mean, Results, compare, polars,
 };
-use warpmem_chart::Looks;
+use warpmem_chart::Style;
 
 /// Column in which a comparison states how a run differs unexpectedly from its baseline.
 const MIXED: &str = "mixed";
@@ -26,6 +26,8 @@ pub struct Question {
     pub metrics: Option<Vec<String>>,
     pub mean: Mean,
     pub allow_mixed: bool,
+    /// Appearance and selection of policies and workloads.
+    pub style: Option<StyleFile>,
 }
 
 /// Runs and their baselines.
@@ -55,8 +57,13 @@ pub struct Study {
     pub settings: Vec<String>,
     pub traces: Vec<String>,
     pub policies: Vec<String>,
-    /// Appearances of the policies in charts.
-    pub looks: Arc<Looks>,
+    /// Whether a style determines the order of policies and that of workloads; otherwise charts
+    /// sort them.
+    pub are_ordered: [bool; 2],
+    /// Appearance of charts: the looks of the policies.
+    pub style: Arc<Style>,
+    /// Names in the style file that the results do not have.
+    pub notes: Vec<String>,
     tells: NameParts,
     /// Slots named by the baseline.
     named_slots: Vec<String>,
@@ -73,6 +80,10 @@ impl Study {
     pub fn open(question: &Question) -> anyhow::Result<Study> {
         let results = Results::open_all(&question.directories)?;
         let all = read_runs(&results)?;
+        let (selection, mut notes) = (Selection { file: question.style.as_ref() }, Vec::new());
+        let traces = selection.naming(Table::Workloads, distinct(&all, "trace")?, &mut notes)?;
+        // Means are over the selected workloads.
+        let all = ordered(&all, "trace", &traces.names)?;
         let slots = varied(&all)?;
         let groups = match &question.baseline {
             Some(name) => {
@@ -121,17 +132,31 @@ impl Study {
             .iter()
             .map(|comparison| named(with_interval(by_workload(comparison)), comparison));
         let runs = under_each_other(rows)?;
-        let policies = distinct(&runs, POLICY)?;
-        let label = |comparison: &Comparison| comparison.baseline().to_owned();
+        let policies = selection.naming(Table::Policies, distinct(&runs, POLICY)?, &mut notes)?;
+        let settings = distinct(&runs, SETTING)?;
+        let styled = |frame: DataFrame, has_traces: bool| {
+            let mut frame = ordered(&frame, POLICY, &policies.names)?;
+            let mut renamed = vec![policies.renamed(POLICY), policies.renamed(BESIDE)];
+            if has_traces {
+                frame = ordered(&frame, "trace", &traces.names)?;
+                renamed.push(traces.renamed("trace"));
+            }
+            let frame = ordered(&frame, SETTING, &settings)?;
+            anyhow::Ok(frame.lazy().with_columns(renamed).collect()?)
+        };
+        let runs = styled(runs, true)?;
+        let label = |comparison: &Comparison| policies.label(comparison.baseline());
         let machines = groups.into_iter().map(|group| group.machines);
         let named_slots = comparisons[0].baseline_slots().iter().map(|(slot, _)| slot.clone());
         Ok(Study {
-            means: under_each_other(means)?,
-            settings: distinct(&runs, SETTING)?,
-            traces: distinct(&runs, "trace")?,
-            workloads: under_each_other(workloads)?,
-            looks: Arc::new(looks(&policies)),
-            policies,
+            means: styled(under_each_other(means)?, false)?,
+            workloads: styled(under_each_other(workloads)?, true)?,
+            style: Arc::new(selection.style(&policies, &mut notes)),
+            traces: traces.labelled(),
+            are_ordered: [policies.is_ordered, traces.is_ordered],
+            policies: policies.labelled(),
+            settings,
+            notes,
             named_slots: named_slots.collect(),
             planned: results.planned()?,
             unmatched: comparisons.iter().map(Comparison::unmatched).sum(),

@@ -1,5 +1,6 @@
 //! Reports on more runs than a page can show.
 
+mod style;
 mod summary;
 
 use crate::columns::{IS_BASELINE, POLICY};
@@ -71,6 +72,7 @@ fn open(directory: &TempDir, baseline: Option<&str>, allow_mixed: bool) -> Study
         metrics: None,
         mean: Mean::Harmonic,
         allow_mixed,
+        style: None,
     })
     .unwrap()
 }

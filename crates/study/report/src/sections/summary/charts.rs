@@ -2,7 +2,7 @@
 
 use super::standings::{GREATEST, LEAST, Standings};
 use crate::columns::{BESIDE, HIGH, LOW, POLICY, RATIO, SETTING};
-use crate::frame::{distinct, has_value, is_one_of};
+use crate::frame::{distinct, has_value, is_one_of, ordered};
 use crate::limits::{MOST_POLICIES, MOST_TRACES, Shown};
 use crate::sections::{Scope, scopes};
 use crate::study::Study;
@@ -18,11 +18,15 @@ const FEW_TRACES: usize = 24;
 pub fn charts(standings: &Standings, study: &Study, shown: &Shown) -> anyhow::Result<Vec<Chart>> {
     let mut charts = Vec::new();
     for scope in scopes(study, shown)? {
-        let ranking =
-            Ranking { study, scope: &scope, rows: standings.rows(&scope.setting).collect()? };
-        if ranking.rows.height() == 0 {
+        let rows = standings.rows(&scope.setting).collect()?;
+        let rows = match study.are_ordered[0] {
+            true => ordered(&rows, POLICY, &study.policies)?,
+            false => rows,
+        };
+        if rows.height() == 0 {
             continue;
         }
+        let ranking = Ranking { study, scope: &scope, rows };
         charts.push(ranking.dots()?);
         // With one workload, its ratios are the means.
         if study.traces.len() > 1 {
@@ -55,8 +59,9 @@ impl Ranking<'_> {
                 "; grey lines from the lowest to the highest workload",
             ),
         };
+        let first = if self.study.are_ordered[0] { "" } else { ", the fastest policy first" };
         let caption = format!(
-            "Change of thread IPC{} relative to {}, the fastest policy first: {} over workloads{spread}{}{}.",
+            "Change of thread IPC{} relative to {}{first}: {} over workloads{spread}{}{}.",
             self.scope.on,
             self.scope.baseline,
             self.study.mean_name(),
@@ -95,7 +100,7 @@ impl Ranking<'_> {
         let both = [rows.lazy().select(columns.clone()), ranked.select(columns)];
         let changes = [RATIO, LOW, HIGH].map(|ratio| col(ratio) - lit(1.0));
         let data = concat(both, UnionArgs::default())?.with_columns(changes).collect()?;
-        let data = in_order(&data, POLICY, &distinct(&self.rows, POLICY)?)?;
+        let data = ordered(&data, POLICY, &distinct(&self.rows, POLICY)?)?;
         let bars = Bars::new("trace", POLICY, RATIO, self.axis()).range(LOW, HIGH);
         let interval = match has_value(&data, LOW) {
             true => "; whiskers are the 95 % confidence interval",
@@ -114,7 +119,10 @@ impl Ranking<'_> {
     /// with that on which the fastest policy gains most.
     fn matrix(&self, rows: DataFrame, policies: &[String]) -> anyhow::Result<Chart> {
         let name = self.study.mean_name();
-        let traces = by_gain(&rows, policies)?;
+        let traces = match self.study.are_ordered[1] {
+            true => self.study.traces.clone(),
+            false => by_gain(&rows, policies)?,
+        };
         let shown = &traces[..traces.len().min(MOST_TRACES)];
         let policies = &policies[..policies.len().min(MOST_POLICIES)];
         let columns = || ["trace", POLICY, RATIO].map(col);
@@ -123,12 +131,13 @@ impl Ranking<'_> {
         let data = concat(both, UnionArgs::default())?;
         let data = data.with_columns([col(RATIO) - lit(1.0)]).collect()?;
         let of_all = [std::slice::from_ref(&name), shown].concat();
-        let data = in_order(&in_order(&data, "trace", &of_all)?, POLICY, policies)?;
+        let data = ordered(&ordered(&data, "trace", &of_all)?, POLICY, policies)?;
         let kind = Matrix::new(POLICY, "trace", RATIO, self.axis());
         let caption = format!(
-            "Change of thread IPC of each workload{} relative to {}; policies in the order of their {name}, workloads in that of the fastest policy's change{}.",
+            "Change of thread IPC of each workload{} relative to {}; {}{}.",
             self.scope.on,
             self.scope.baseline,
+            self.order(),
             cut(shown.len(), traces.len(), "workloads")
         );
         let chart = format!("ipc{}", self.scope.file);
@@ -137,7 +146,22 @@ impl Ranking<'_> {
     }
 }
 
-/// Returns the workloads by the ratio of the fastest policy that is not its own baseline, the
+impl Ranking<'_> {
+    /// Describes the order of a map's rows and columns.
+    fn order(&self) -> String {
+        let name = self.study.mean_name();
+        let policies = format!("policies in the order of their {name}");
+        let workloads = "workloads in that of the fastest policy's change";
+        match self.study.are_ordered {
+            [false, false] => format!("{policies}, {workloads}"),
+            [false, true] => policies,
+            [true, false] => "workloads in the order of the first policy's change".to_owned(),
+            [true, true] => format!("the {name} at the left"),
+        }
+    }
+}
+
+/// Returns the workloads by the ratio of the first policy that is not its own baseline, the
 /// highest first.
 fn by_gain(rows: &DataFrame, policies: &[String]) -> anyhow::Result<Vec<String>> {
     let changed = rows.clone().lazy().filter(col(POLICY).neq(col(BESIDE))).collect()?;
@@ -151,18 +175,6 @@ fn by_gain(rows: &DataFrame, policies: &[String]) -> anyhow::Result<Vec<String>>
     const GAIN: &str = "gain";
     let traces = rows.clone().lazy().group_by_stable([col("trace")]);
     distinct(&traces.agg([gain.first().alias(GAIN)]).sort([GAIN], order).collect()?, "trace")
-}
-
-/// Returns the rows whose `column` has one of `names`, in their order.
-fn in_order(frame: &DataFrame, column: &str, names: &[String]) -> anyhow::Result<DataFrame> {
-    const ORDER: &str = "order of names";
-    let order = df!(column => names, ORDER => (0..names.len() as u32).collect::<Vec<_>>())?;
-    let key = [col(column)];
-    let mut join = JoinArgs::new(JoinType::Inner);
-    join.maintain_order = MaintainOrderJoin::Left;
-    let joined = frame.clone().lazy().join(order.lazy(), &key, &key, join);
-    let sorted = joined.sort([ORDER], SortMultipleOptions::default().with_maintain_order(true));
-    Ok(sorted.drop(by_name([ORDER], true, false)).collect()?)
 }
 
 /// Formats `; the first 120 of 200 policies`, if some are left out.
