@@ -179,10 +179,11 @@ class Comparing(unittest.TestCase):
 
 
 class Figures(InTemporaryFolder):
-    def setUp(self):
-        super().setUp()
-        self.comparison = warpmem.compare(
-            [GATHER, VECADD], dram_scheduler=["fcfs", "fr-fcfs"], baseline="fr-fcfs"
+    @classmethod
+    def setUpClass(cls):
+        policies = ["fcfs", "fr-fcfs"]
+        cls.comparison = warpmem.compare(
+            [GATHER, VECADD], dram_scheduler=policies, baseline="fr-fcfs", progress=False
         )
 
     def test_ratios_are_ranked_with_a_column_per_workload(self):

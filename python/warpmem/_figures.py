@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -22,9 +22,10 @@ EQUAL = 0.001
 
 
 def tidy(frame: pl.DataFrame) -> pl.DataFrame:
-    """Adds the column ``policy``: the policies of the compared slots, separated by slashes, behind
+    """Adds the column ``policy``: the policies of the slots that vary, separated by slashes, behind
     the machine and the overrides if these vary."""
-    slots = [name for name in SLOTS if name in frame.columns]
+    known = [name for name in SLOTS if name in frame.columns]
+    slots = [name for name in known if frame[name].n_unique() > 1] or known[:1]
     beside = ["machine", "overrides"]
     settings = [c for c in beside if c in frame.columns and frame[c].n_unique() > 1]
     name = pl.concat_str(slots, separator="/") if slots else pl.lit("")
@@ -83,7 +84,7 @@ def plot(ratios: pl.DataFrame, baseline: str, intervals: dict[str, Sequence[floa
     pyplot = import_pyplot()
     _, total, *workloads = ratios.columns
     rows = ratios.height
-    height = 0.9 + 0.22 * rows
+    height = 2.2 + 0.22 * rows
     sizes = [3.0, 0.6 + 0.4 * len(workloads)] if len(workloads) > 1 else [3.0]
     figure, axes = pyplot.subplots(
         1, len(sizes), figsize=(1.2 + sum(sizes), height), width_ratios=sizes, squeeze=False,
@@ -107,13 +108,17 @@ def draw_ranking(
     axes: Any, ratios: pl.DataFrame, total: str, baseline: str, intervals: dict[str, Sequence[float]]
 ) -> None:
     names = ratios[POLICY].to_list()
+    limit = nearest_limit(100 * (ratio - 1) for ratio in ratios[total].drop_nulls())
     for place, (name, ratio) in enumerate(zip(names, ratios[total], strict=True)):
         if ratio is None:
             continue
         if name in intervals:
             low, high = (100 * (end - 1) for end in intervals[name])
             axes.plot([low, high], [place, place], color="0.3", linewidth=1)
-        axes.plot(100 * (ratio - 1), place, "o", color="C0", markersize=4)
+        change = 100 * (ratio - 1)
+        # A far policy is an arrow at the end of the axis.
+        mark = "o" if abs(change) <= limit else "<" if change < 0 else ">"
+        axes.plot(max(-limit, min(change, limit)), place, mark, color="C0", markersize=4)
     axes.axvline(0, color="0.2", linewidth=0.8, linestyle="--")
     axes.set_yticks(range(len(names)), names)
     axes.set_ylim(len(names) - 0.5, -0.5)
@@ -121,11 +126,17 @@ def draw_ranking(
     axes.set_xlabel(f"IPC above {baseline} (%)")
 
 
+def nearest_limit(changes: Iterable[float]) -> float:
+    """Returns the greatest change that is not far greater than most."""
+    sizes = sorted(abs(change) for change in changes)
+    most = sizes[int(0.8 * (len(sizes) - 1))] if sizes else 0
+    near = [size for size in sizes if most == 0 or size <= 3.5 * most]
+    return max(near, default=0) or 1
+
+
 def draw_map(figure: Any, axes: Any, ratios: pl.DataFrame, columns: list[str]) -> None:
     values = 100 * (ratios.select(columns).to_numpy().astype(float) - 1)
-    finite = sorted(abs(v) for v in values.flat if v == v)
-    limit = finite[int(0.95 * (len(finite) - 1))] if finite else 0
-    limit = limit or 1
+    limit = nearest_limit(v for v in values.flat if v == v)
     image = axes.imshow(values, cmap="RdBu", vmin=-limit, vmax=limit, aspect="auto")
     axes.set_xticks(range(len(columns)), columns, rotation=90)
     axes.set_yticks([])

@@ -10,11 +10,10 @@ pub const SETTING: &str = "setting";
 pub const RATIO: &str = "ipc_ratio";
 
 /// Columns of [`Study::means`](crate::Study::means) and
-/// [`Study::workloads`](crate::Study::workloads): the ends of the 95 % interval of [`RATIO`], and
-/// its verdict: `equal`, `above`, `below` or `baseline`; null where the noise is not known.
+/// [`Study::workloads`](crate::Study::workloads): the ends of the 95 % interval of [`RATIO`], null
+/// where the noise is not known.
 pub const LOW: &str = "ipc_ratio_low";
 pub const HIGH: &str = "ipc_ratio_high";
-pub const VERDICT: &str = "verdict";
 
 /// Column of [`Study::runs`](crate::Study::runs): whether a run is the baseline in the slots named
 /// by the baseline.

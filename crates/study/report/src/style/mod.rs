@@ -3,5 +3,5 @@
 mod apply;
 mod file;
 
-pub use apply::Selection;
+pub use apply::{Naming, Selection};
 pub use file::{StyleFile, Table};

@@ -1,6 +1,6 @@
 //! Policies of each setting, ordered by mean IPC, with the spread over workloads.
 
-use crate::columns::{HIGH, IS_BASELINE, LOW, POLICY, RATIO, SETTING, VERDICT};
+use crate::columns::{HIGH, IS_BASELINE, LOW, POLICY, RATIO, SETTING};
 use crate::sections::folded_if_long;
 use crate::study::Study;
 use crate::table::Table;
@@ -48,7 +48,7 @@ impl Standings {
     pub fn of(study: &Study) -> anyhow::Result<Standings> {
         let keys = [SETTING, POLICY].map(col);
         let of_mean = col("mean").eq(lit(study.mean.name()));
-        let columns = [SETTING, POLICY, IS_BASELINE, WORKLOADS, RATIO, LOW, HIGH, VERDICT].map(col);
+        let columns = [SETTING, POLICY, IS_BASELINE, WORKLOADS, RATIO, LOW, HIGH].map(col);
         let means = study.means.clone().lazy().filter(of_mean).select(columns);
         let mut join = JoinArgs::new(JoinType::Left);
         join.maintain_order = MaintainOrderJoin::Left;
@@ -131,6 +131,11 @@ fn spread(study: &Study) -> LazyFrame {
 }
 
 impl Standing {
+    /// Returns the interval of the mean; that of the baseline is its mean, to which all relate.
+    pub fn known_interval(&self) -> Option<[f64; 2]> {
+        self.interval.or(self.is_baseline.then_some([self.mean; 2]))
+    }
+
     fn of(rows: &DataFrame, row: usize) -> anyhow::Result<Standing> {
         let number = |name: &str| rows.column(name)?.f64()?.get(row).context("filtered");
         let end = |name: &str| anyhow::Ok(rows.column(name)?.f64()?.get(row));

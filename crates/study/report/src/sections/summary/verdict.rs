@@ -242,7 +242,8 @@ fn ties<'a>(fastest: &Standing, rest: &'a [Standing]) -> Vec<&'a Standing> {
 fn is_equal(one: &Standing, other: &Standing) -> bool {
     let is_near = (one.mean - other.mean).abs() < EQUAL * one.mean.max(other.mean);
     let overlap = |[a, b]: [f64; 2], [c, d]: [f64; 2]| a <= d && c <= b;
-    let is_noise = one.interval.zip(other.interval).is_some_and(|(one, other)| overlap(one, other));
+    let intervals = one.known_interval().zip(other.known_interval());
+    let is_noise = intervals.is_some_and(|(one, other)| overlap(one, other));
     is_near || is_noise
 }
 
