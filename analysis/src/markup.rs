@@ -156,8 +156,8 @@ mod tests {
 trace & row\\_hit\\_rate & energy\\_nj \\\\
  & (\\%) &  \\\\
 \\midrule
-bfs\\_level & 50.0 & $-$1.5 \\\\
-a\\textbar{}b \\& 50 \\% & -- & 20 \\\\
+bfs\\_level & 50.0 & $-$1.500 \\\\
+a\\textbar{}b \\& 50 \\% & -- & 20.00 \\\\
 \\bottomrule
 \\end{tabular}
 ";
@@ -165,8 +165,8 @@ a\\textbar{}b \\& 50 \\% & -- & 20 \\\\
         let markdown = table_to_markdown(&frame).expect("plain columns");
         let expected = "| trace | row\\_hit\\_rate (%) | energy\\_nj |
 | --- | ---: | ---: |
-| bfs\\_level | 50.0 | -1.5 |
-| a\\|b & 50 % | – | 20 |
+| bfs\\_level | 50.0 | -1.500 |
+| a\\|b & 50 % | – | 20.00 |
 ";
         assert_eq!(markdown, expected.replace(" & ", " &amp; "));
     }
