@@ -3,8 +3,8 @@
 //! A run writes Parquet tables ([`TABLES`]); [`Results`] and [`read_table`] open them as lazy
 //! frames of [`polars`]. [`compare`] compares the runs of several policies with those of a
 //! baseline, with means over workloads; [`divergence`], [`load_time`], [`tail`] and others
-//! summarize runs and their loads. Frames are written as aligned text, CSV, JSON, Parquet or Arrow
-//! IPC. The crate does not depend on the engine that wrote the tables.
+//! summarize runs and their loads. Frames are written as aligned text, LaTeX, Markdown, CSV, JSON,
+//! Parquet or Arrow IPC. The crate does not depend on the engine that wrote the tables.
 //!
 //! ```no_run
 //! use warpmem_analysis::{CompareOptions, Results, compare};
@@ -26,6 +26,7 @@ mod error;
 mod former;
 mod frame;
 mod loads;
+mod markup;
 mod means;
 mod parameters;
 mod read;
@@ -42,6 +43,9 @@ pub use compare::{Comparison, compare};
 pub use effects::{WORKLOADS, effects};
 pub use error::{Error, Result};
 pub use loads::{DIVERGENCE_PERCENTILES, LOAD_TIME_PERCENTILES, divergence, load_time};
+pub use markup::{
+    MarkupColumn, escaped_markdown, latex, markdown, table_to_latex, table_to_markdown,
+};
 pub use means::means;
 pub use parameters::parameters;
 pub use read::read_table;

@@ -64,7 +64,7 @@ fn name_and_unit(column: &Column) -> Heading {
 }
 
 /// Returns the unit in which a column is shown.
-fn unit(name: &str) -> Option<&'static str> {
+pub fn unit(name: &str) -> Option<&'static str> {
     let of_metric = metric(name).map(Metric::shown_unit);
     of_metric.or_else(|| matches!(digits(name), Some(Digits::Percent(_))).then_some("%"))
 }

@@ -22,6 +22,7 @@ import warpmem
 
 SAMPLES = Path(__file__).parents[2] / "sample-traces"
 GATHER = SAMPLES / "gather.wmt"
+VECADD = SAMPLES / "vecadd.wmt"
 BFS = SAMPLES / "cache-resident" / "bfs-rmat.wmt"
 
 
@@ -198,6 +199,54 @@ class Comparing(InTemporaryFolder):
     def test_a_trace_is_given_once(self):
         with self.assertRaisesRegex(warpmem.Error, "hold the same trace: give it once"):
             warpmem.compare([GATHER, GATHER], dram_scheduler=["fcfs", "fr-fcfs"])
+
+
+class Figures(InTemporaryFolder):
+    @classmethod
+    def setUpClass(cls):
+        policies = ["fcfs", "fr-fcfs"]
+        cls.comparison = warpmem.compare(
+            [GATHER, VECADD], dram_scheduler=policies, baseline="fr-fcfs", progress=False
+        )
+
+    def test_ratios_are_ranked_with_a_column_per_workload(self):
+        ratios = self.comparison.ratios("harmonic")
+        self.assertEqual(ratios.columns, ["policy", "harmonic mean", "gather", "vecadd"])
+        self.assertEqual(ratios["policy"][0], "fr-fcfs")
+        self.assertEqual(ratios.row(0)[1:], (1.0, 1.0, 1.0))
+        with self.assertRaisesRegex(ValueError, "no mean `median`; there are arithmetic"):
+            self.comparison.ratios("median")
+
+    def test_latex_is_a_booktabs_table_with_the_best_in_bold(self):
+        text = self.comparison.to_latex(self.folder / "table.tex", decimals=2)
+        self.assertEqual((self.folder / "table.tex").read_text(), text)
+        lines = text.splitlines()
+        self.assertEqual(lines[1:3], ["\\begin{tabular}{lrrr}", "\\toprule"])
+        self.assertEqual(lines[3], "policy & geometric mean & gather & vecadd \\\\")
+        self.assertTrue(lines[5].startswith("fr-fcfs & \\textbf{1.00} & "), lines[5])
+
+    def test_a_difference_below_a_thousandth_is_not_bold(self):
+        frame = pl.DataFrame({"policy": ["a_b", "c"], "x": [1.0005, 1.0], "y": [None, 1.0]})
+        text = warpmem._figures.latex(frame, 3, True)
+        self.assertIn("a\\_b & 1.000 & -- ", text.replace("1.001", "1.000"))
+        self.assertNotIn("textbf", text)
+
+    def test_rows_have_one_column_of_policies(self):
+        tidy = self.comparison.tidy()
+        self.assertEqual(set(tidy["policy"]), {"fcfs", "fr-fcfs"})
+
+    def test_a_plot_ranks_policies_beside_the_workloads(self):
+        try:
+            import matplotlib
+        except ImportError:
+            self.skipTest("no matplotlib")
+        matplotlib.use("Agg")
+        figure = self.comparison.plot(self.folder / "plot.pdf")
+        self.assertTrue((self.folder / "plot.pdf").read_bytes().startswith(b"%PDF"))
+        ranking, change = figure.axes[:2]
+        self.assertEqual([t.get_text() for t in ranking.get_yticklabels()], ["fr-fcfs", "fcfs"])
+        labels = [t.get_text() for t in change.get_xticklabels()]
+        self.assertEqual(labels, ["geometric mean", "gather", "vecadd"])
 
 
 class Scheduling(unittest.TestCase):

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from . import _warpmem
+from . import _figures, _warpmem
 from ._arguments import (
     MachineLike,
     Policy,
@@ -23,6 +24,9 @@ from ._arguments import (
 from ._progress import bar
 from ._run import Tables
 from ._warpmem import DEFAULT_MACHINE
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 #: Width of a comparison as text without a terminal.
 WIDTH = 120
@@ -60,6 +64,51 @@ class Comparison(Tables):
     def to_text(self, width: int | None = None) -> str:
         width = width or shutil.get_terminal_size((WIDTH, 0)).columns
         return self._comparison.to_text(width)
+
+    def tidy(self) -> pl.DataFrame:
+        """Returns ``rows`` with the column ``policy``, which joins the compared slots, for seaborn
+        and pandas: ``comparison.tidy().to_pandas()``."""
+        return _figures.tidy(self.rows)
+
+    def ratios(self, mean: str = "geometric") -> pl.DataFrame:
+        """Returns a row per policy, the fastest first, with its mean IPC ratio and that of each
+        workload."""
+        return _figures.changes(self.rows, self.means, mean)
+
+    def to_latex(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        mean: str = "geometric",
+        decimals: int = 3,
+        bold: bool = True,
+    ) -> str:
+        """Returns ``ratios`` as a table of LaTeX (booktabs), and writes it to ``path``.
+
+        The highest ratio of a column is bold unless another one is within 0.1 % of it.
+        """
+        text = _figures.latex(self.ratios(mean), decimals, bold)
+        if path is not None:
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(text)
+        return text
+
+    def plot(
+        self, path: str | os.PathLike[str] | None = None, *, mean: str = "geometric"
+    ) -> Figure:
+        """Draws all policies by their mean IPC and the change of each workload, with matplotlib.
+
+        Returns the figure, which is also written to ``path``: PDF, SVG, PNG and other formats, by
+        the suffix. Lines around points are 95 % intervals, where the comparison has them.
+        """
+        of_mean = _figures.tidy(self.means.filter(pl.col("mean") == mean))
+        ends = ["ipc_ratio_low", "ipc_ratio_high"]
+        known = of_mean.drop_nulls(ends) if set(ends) <= set(of_mean.columns) else of_mean.head(0)
+        intervals = {row["policy"]: [row[end] for end in ends] for row in known.to_dicts()}
+        figure = _figures.plot(self.ratios(mean), self.baseline, intervals)
+        if path is not None:
+            figure.savefig(path)
+        return figure
 
     def __str__(self) -> str:
         return self.to_text()

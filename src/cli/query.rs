@@ -13,8 +13,8 @@ use std::path::Path;
 use std::{fs, io};
 use warpmem_analysis::polars::prelude::{DataFrame, col};
 use warpmem_analysis::{
-    Error, Results, table_to_csv, table_to_json, table_to_string, write_csv, write_ipc, write_json,
-    write_parquet,
+    Error, Results, table_to_csv, table_to_json, table_to_latex, table_to_markdown,
+    table_to_string, write_csv, write_ipc, write_json, write_parquet,
 };
 
 /// Query the tables of results with SQL
@@ -73,13 +73,17 @@ Examples:
   warpmem query results/ --tables
   warpmem query results/ 'SELECT trace, dram_scheduler, ipc_thread FROM runs ORDER BY ipc_thread DESC'
   warpmem query shard-*/ 'SELECT pc, avg(divergence) FROM loads GROUP BY pc' -o divergence.csv
-  warpmem query results/ --file query.sql --format json";
+  warpmem query results/ --file query.sql --format latex -o table.tex";
 
 /// Output formats of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum QueryFormat {
     /// Aligned text for people
     Table,
+    /// A table for LaTeX, with the package booktabs
+    Latex,
+    /// A table of GitHub's Markdown
+    Markdown,
     /// A heading and a line per row
     Csv,
     /// An array with an object per row
@@ -112,7 +116,9 @@ fn answer(frame: &DataFrame, format: QueryFormat, output: Option<&Path>) -> anyh
         return print(&rendered(frame, format)?);
     };
     staged::write(output, |partial| match format {
-        QueryFormat::Table => Ok(fs::write(partial, rendered(frame, format)?)?),
+        QueryFormat::Table | QueryFormat::Latex | QueryFormat::Markdown => {
+            Ok(fs::write(partial, rendered(frame, format)?)?)
+        }
         QueryFormat::Csv => Ok(write_csv(frame, partial)?),
         QueryFormat::Json => Ok(write_json(frame, partial)?),
         QueryFormat::Parquet => Ok(write_parquet(frame, partial)?),
@@ -125,6 +131,8 @@ fn answer(frame: &DataFrame, format: QueryFormat, output: Option<&Path>) -> anyh
 
 fn rendered(frame: &DataFrame, format: QueryFormat) -> anyhow::Result<String> {
     Ok(match format {
+        QueryFormat::Latex => table_to_latex(frame)?,
+        QueryFormat::Markdown => table_to_markdown(frame)?,
         QueryFormat::Csv => table_to_csv(frame)?,
         QueryFormat::Json => table_to_json(frame)?,
         _ => table_to_string(frame, width())?,
@@ -151,12 +159,14 @@ fn format_of(output: &Path) -> anyhow::Result<QueryFormat> {
     let extension = output.extension().map(|extension| extension.to_string_lossy());
     Ok(match extension.as_deref().unwrap_or("txt") {
         "txt" => QueryFormat::Table,
+        "tex" => QueryFormat::Latex,
+        "md" => QueryFormat::Markdown,
         "csv" => QueryFormat::Csv,
         "json" => QueryFormat::Json,
         "parquet" => QueryFormat::Parquet,
         "arrow" | "feather" | "ipc" => QueryFormat::Ipc,
         other => bail!(
-            "{}: no format has the extension `.{other}`; use .txt, .csv, .json, .parquet, .arrow, .feather or .ipc, or give --format",
+            "{}: no format has the extension `.{other}`; use .txt, .tex, .md, .csv, .json, .parquet, .arrow, .feather or .ipc, or give --format",
             output.display()
         ),
     })

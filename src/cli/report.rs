@@ -6,7 +6,7 @@ use super::interrupt::Interrupt;
 use super::output::note;
 use super::progress::bar;
 use super::tables::{note_boxes, note_without_checksum};
-use crate::cli::files::{InputResults, OutputCharts, OutputFile};
+use crate::cli::files::{InputFile, InputResults, OutputCharts, OutputFile};
 use crate::files::staged;
 use anyhow::Context;
 use clap::ValueHint;
@@ -17,7 +17,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use warpmem_analysis::{MEANS, Mean};
 use warpmem_chart::lacking;
-use warpmem_report::{Document, Question, STEPS, Study, compose, html, markdown};
+use warpmem_report::{Document, Question, STEPS, Study, StyleFile, Table, compose, html, markdown};
 use warpmem_support::text::counted;
 
 /// Report on runs: comparisons, distributions and charts as one HTML page, or as Markdown
@@ -37,8 +37,8 @@ pub struct Args {
     /// `-plots` appended
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     markdown: Option<OutputFile>,
-    /// Folder for every chart as SVG, PNG and CSV, and every table as CSV; created if it does not
-    /// exist
+    /// Folder for every chart as SVG, PDF, PNG and CSV, and every table as CSV, LaTeX and Markdown;
+    /// created if it does not exist
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     plots: Option<OutputCharts>,
     /// Baseline policy: one that was run, or one per slot, separated by slashes; by default the
@@ -56,6 +56,10 @@ pub struct Args {
     /// but differ
     #[arg(long)]
     allow_mixed: bool,
+    /// TOML file with colours, labels, order and selection of policies and workloads, and the font
+    /// and widths of charts; docs/reports.md lists its keys
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    style: Option<InputFile>,
     /// Title of the report
     #[arg(long, value_name = "TEXT")]
     title: Option<String>,
@@ -65,6 +69,7 @@ const AFTER_HELP: &str = "\
 Examples:
   warpmem report results/
   warpmem report results/ --baseline fr-fcfs --mean harmonic --markdown report.md
+  warpmem report results/ --style paper.toml --plots figures/
   warpmem report shard-0/ shard-1/ --html report.html --plots figures/ --title 'DRAM schedulers'";
 
 /// Metrics to show.
@@ -90,7 +95,9 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
         metrics: args.metrics.as_ref().map(|metrics| metrics.0.clone()),
         mean: args.mean,
         allow_mixed: args.allow_mixed,
+        style: args.style.as_deref().map(StyleFile::read).transpose()?,
     })?;
+    study.notes.iter().for_each(|line| note(&format!("note: {line}")));
     let outputs = Outputs::of(args);
     outputs.check()?;
     let steps = bar("{bar:30} {msg} {pos}/{len}");
@@ -221,10 +228,14 @@ fn write_plots(
     });
     let lacking = lacking.collect::<anyhow::Result<Vec<_>>>()?;
     note_boxes(&lacking.into_iter().flatten().collect());
-    document.tables().try_for_each(|table| {
-        let csv = table.csv()?;
-        staged::write(&folder.join(format!("{}.csv", table.name)), |partial| {
-            Ok(fs::write(partial, csv)?)
-        })
+    document.tables().try_for_each(|table| write_table(table, folder))
+}
+
+/// Writes all rows of a table as CSV, LaTeX and Markdown.
+fn write_table(table: &Table, folder: &Path) -> anyhow::Result<()> {
+    let texts = [("csv", table.csv()?), ("tex", table.latex()?), ("md", table.markdown()?)];
+    texts.into_iter().try_for_each(|(ending, text)| {
+        let path = folder.join(format!("{}.{ending}", table.name));
+        staged::write(&path, |partial| Ok(fs::write(partial, text)?))
     })
 }

@@ -15,11 +15,9 @@ pub type PlotFile = OutputFile;
 /// Parses the path of a chart file, whose extension determines the format.
 pub fn parse_plot(text: &str) -> Result<PlotFile, String> {
     let path = PathBuf::from(text);
-    let is_svg = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("svg"));
-    let is_drawn = is_svg || warpmem_chart::is_png(&path);
-    is_drawn
+    warpmem_chart::is_drawing(&path)
         .then(|| path.into())
-        .ok_or_else(|| "expected a name that ends in .svg or .png".to_owned())
+        .ok_or_else(|| "expected a name that ends in .svg, .pdf or .png".to_owned())
 }
 
 /// Checks that the chart file can be written, if there is one.
@@ -27,20 +25,22 @@ pub fn check_plot(plot: Option<&PlotFile>) -> anyhow::Result<()> {
     plot.map_or(Ok(()), |path| staged::check(path))
 }
 
-/// Writes a drawing, and reports on standard error the characters that a PNG cannot show.
+/// Writes a drawing, and reports on standard error the characters that a PDF or PNG cannot show.
 pub fn write_plot(path: &Path, svg: &str) -> anyhow::Result<()> {
     warpmem_chart::save(path, svg)?;
-    if warpmem_chart::is_png(path) {
+    if warpmem_chart::is_png(path) || warpmem_chart::is_pdf(path) {
         note_boxes(&warpmem_chart::lacking(svg));
     }
     Ok(())
 }
 
-/// Reports on standard error the characters that PNGs cannot show.
+/// Reports on standard error the characters that PDFs and PNGs cannot show.
 pub fn note_boxes(lacking: &BTreeSet<char>) {
     if !lacking.is_empty() {
         let letters: String = lacking.iter().collect();
-        note(&format!("the font of PNGs lacks {letters}: there they are boxes, but not in SVGs"));
+        note(&format!(
+            "the font of PDFs and PNGs lacks {letters}: there they are boxes, but not in SVGs"
+        ));
     }
 }
 

@@ -147,8 +147,9 @@ try {
       return [style.color, style.backgroundColor].map((colour) => Number(colour.match(/\d+/)[0]));
     });
     assert.ok(ink > 128 && paper < 128, "light on dark");
-    for (const panel of await page.$$eval(".panel", (all) => all.map((one) => getComputedStyle(one).backgroundColor))) {
-      assert.equal(panel, "rgb(255, 255, 255)", "charts stay on white");
+    const pages = (all) => all.map((one) => getComputedStyle(one).fill);
+    for (const fill of await page.$$eval(".panel svg > rect:first-of-type", pages)) {
+      assert.equal(fill, "rgb(22, 24, 27)", "charts have the page's colour");
     }
   });
   await open({ viewport: { width: 1400, height: 1000 } }, async (page) => {

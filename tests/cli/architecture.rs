@@ -81,7 +81,7 @@ const LAYERS: &[(&str, &str, &[&str])] = &[
     ("analysis", "comparison", &["support"]),
     ("", "analysis", &["comparison", "support"]),
     ("study", "chart", &["analysis", "params", "support"]),
-    ("study", "report", &["analysis", "chart", "gpu", "machine", "record", "support"]),
+    ("study", "report", &["analysis", "chart", "gpu", "machine", "params", "record", "support"]),
     (
         "study",
         "reproduce",

@@ -490,7 +490,7 @@ fn a_plot_is_svg_or_png_and_whole() {
     let refuses = |path, parts: &[&str]| {
         bench.refuses(&["correlate", "r.json", "--plot", path], parts);
     };
-    refuses("p.pdf", &["ends in .svg or .png"]);
+    refuses("p.gif", &["ends in .svg, .pdf or .png"]);
     let ran = bench.run(&["correlate", "r.json", "--plot", "none/p.svg"]);
     assert_eq!(ran.status, Some(2), "{ran:?}");
     assert!(ran.stderr.contains("error: failed to write none/p.svg\n  caused by: "), "{ran:?}");

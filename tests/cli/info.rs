@@ -132,7 +132,7 @@ fn what_cannot_be_is_refused() {
     refuses(&["--line", "100"], &["line size of 100 bytes", "a power of two"]);
     refuses(&["--sector", "256"], &["sector size of 256 bytes", "from 4 to 128"]);
     refuses(&["--machine", "li2051"], &["did you mean `li2015`?"]);
-    refuses(&["--plot", "p.pdf"], &[".svg or .png"]);
+    refuses(&["--plot", "p.gif"], &[".svg, .pdf or .png"]);
     refuses(&["--plot", "none/p.svg"], &["failed to write none/p.svg"]);
     assert_eq!(bench.names(), ["small.wmt"]);
 }

@@ -145,7 +145,7 @@ fn a_picture_that_cannot_be_written_leaves_nothing() {
         let endless = ["network", "--rate", "0.1", "--cycles", "1099511627776"];
         bench.refuses(&[&endless[..], &["--plot", name]].concat(), parts);
     };
-    refuses("load.pdf", &["ends in .svg or .png"]);
+    refuses("load.gif", &["ends in .svg, .pdf or .png"]);
     refuses("none/load.svg", &["failed to write none/load.svg"]);
     fs::create_dir_all(bench.path("folder.svg/inside")).unwrap();
     refuses("folder.svg", &["failed to write folder.svg"]);

@@ -27,12 +27,19 @@ fn a_query_prints_its_answer_in_the_format_asked_for() {
     let rows: Vec<Value> = serde_json::from_str(&json).unwrap();
     assert_eq!(rows[1]["dram_scheduler"], "fr-fcfs");
     assert!(rows[1]["cycles"].is_u64());
+    let latex = bench.output(&["query", "results", RATES, "--format", "latex"]);
+    assert!(
+        latex.contains("\\midrule\nfcfs & ") && latex.contains("dram\\_scheduler & "),
+        "{latex}"
+    );
+    let markdown = bench.output(&["query", "results", RATES, "--format", "markdown"]);
+    assert!(markdown.contains("| --- | ---: | ---: |\n| fcfs | "), "{markdown}");
 }
 
 #[test]
 fn file_name_determines_the_answer_format() {
     let bench = bench();
-    for name in ["a.csv", "a.json", "a.parquet", "a.arrow", "a.txt"] {
+    for name in ["a.csv", "a.json", "a.parquet", "a.arrow", "a.txt", "a.tex", "a.md"] {
         let ran = bench.run(&["query", "results", RATES, "-o", name]);
         assert_eq!(ran.status, Some(0), "{ran:?}");
         assert_eq!(

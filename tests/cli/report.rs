@@ -41,7 +41,7 @@ fn report_is_one_self_contained_file() {
     assert!(!page.contains(" src="), "something is loaded");
     for target in page.split(" href=\"").skip(1) {
         assert!(
-            target.starts_with('#') || target.starts_with("data:text/csv"),
+            ["#", "data:text/csv", "data:image/png"].iter().any(|own| target.starts_with(own)),
             "{}",
             &target[..40]
         );
@@ -79,14 +79,40 @@ fn markdown_has_the_numbers_of_the_page_and_its_pictures_beside_it() {
     for picture in pictures {
         let name = picture.replace("%20", " ");
         assert!(name.starts_with("out report-plots/"), "{picture}");
-        for ending in ["svg", "png", "csv"] {
+        for ending in ["svg", "pdf", "png", "csv"] {
             assert!(
                 bench.path(&name.replace(".svg", &format!(".{ending}"))).is_file(),
                 "{name}: {ending}"
             );
         }
     }
-    assert!(names_in(&bench.path("out report-plots")).iter().any(|name| name == "means.csv"));
+    let names = names_in(&bench.path("out report-plots"));
+    for name in ["means.csv", "means.tex", "means.md"] {
+        assert!(names.iter().any(|other| other == name), "{name}");
+    }
+    let table = read(&bench, "out report-plots/means.tex");
+    assert!(table.contains("\\toprule\npolicy & workloads & "), "{table}");
+}
+
+#[test]
+fn a_style_selects_and_labels_policies() {
+    let bench = bench();
+    let style =
+        "[policies]\nshow = ['fr-fcfs', 'fcfs']\nlabels = { fcfs = 'in order', atlas = 'A' }\n";
+    fs::write(bench.path("style.toml"), style).unwrap();
+    let said = report(&bench, &["results", "--style", "style.toml", "--markdown", "r.md"]);
+    assert!(
+        said.contains("note: style.toml:3: policies.labels.atlas: the results have no `atlas`")
+    );
+    assert!(said.contains("6 runs"), "{said}");
+    let text = read(&bench, "r.md");
+    assert!(text.contains("| in order |") && !text.contains("| banked-fifo |"), "{text}");
+    let svg = read(&bench, "r-plots/ipc-means.svg");
+    assert!(svg.contains(">in order<"), "{svg}");
+    fs::write(bench.path("style.toml"), "[policies]\nshow = ['fcfs', 'atlas']\n").unwrap();
+    let why = ["style.toml:2: policies.show: the results have no `atlas`", "fr-fcfs"];
+    bench.refuses(&["report", "results", "--style", "style.toml"], &why);
+    bench.refuses(&["report", "results", "--style", "none.toml"], &["none.toml"]);
 }
 
 #[test]

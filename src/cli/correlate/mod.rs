@@ -65,7 +65,7 @@ pub struct Args {
     /// of runs
     #[arg(long)]
     kernels: bool,
-    /// Draw both sides' cycles, or figures of points, as SVG or PNG according to the file name
+    /// Draw both sides' cycles, or figures of points, as SVG, PDF or PNG according to the file name
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, value_parser = parse_plot)]
     plot: Option<PlotFile>,
     /// Format of the output; JSON is an object of `runs`, `summary` and, with --kernels, `kernels`

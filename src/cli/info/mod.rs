@@ -52,7 +52,7 @@ pub struct Args {
     /// Kernels and static instructions to print in each table; JSON has all
     #[arg(long, value_name = "N", default_value_t = 8)]
     top: usize,
-    /// Draw the figures, as SVG or PNG according to the file name
+    /// Draw the figures, as SVG, PDF or PNG according to the file name
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, value_parser = parse_plot)]
     plot: Option<PlotFile>,
     /// Format of the output

@@ -1,6 +1,6 @@
 //! A profile as text.
 
-use super::text::{bytes, column, count, cut, number, percent, percent_of, size, whole, words};
+use super::text::{bytes, column, count, kernel, number, percent, percent_of, size, whole, words};
 use crate::study::profile::{
     Access, Bin, ChannelSpread, Divergence, Estimate, Evenness, Footprint, InstructionKind, Part,
     Profile, Reuse, ReuseBin, SharedBin, Sharing, TranslationDivergence,
@@ -234,7 +234,7 @@ fn sites(profile: &Profile, top: usize) -> String {
     ]);
     let rows = profile.sites.iter().take(top).map(|site| {
         vec![
-            cut(&site.kernel),
+            kernel(&site.kernel, 1),
             format!("{:#x}", site.pc),
             name(site.access).to_owned(),
             site.executions.to_string(),

@@ -1,5 +1,6 @@
 //! Table cells.
 
+use crate::study::kernel_name::readable;
 use warpmem_support::text::shortened;
 
 /// Placeholder where nothing was counted.
@@ -54,14 +55,14 @@ pub fn size(bytes: u64) -> String {
     unit.map_or(format!("{bytes} B"), |(shift, unit)| format!("{} {unit}", bytes >> shift))
 }
 
-/// Formats `bfs_kernel ×12`; a long name is truncated.
+/// Formats `bfs_kernel ×12`; a mangled name is demangled, a long one truncated.
 pub fn kernel(name: &str, launches: u64) -> String {
-    format!("{}{}", cut(name), times(launches))
+    format!("{}{}", cut(&readable(name)), times(launches))
 }
 
 /// Formats a shorter heading with the kernel's number, because names may share beginnings and ends.
 pub fn column(number: usize, name: &str, launches: u64) -> String {
-    format!("{number} {}{}", shortened(name, HEAD), times(launches))
+    format!("{number} {}{}", shortened(&readable(name), HEAD), times(launches))
 }
 
 fn times(launches: u64) -> String {
@@ -97,6 +98,7 @@ mod tests {
     #[test]
     fn names_are_cut_and_launches_counted() {
         assert_eq!(kernel("bfs", 1), "bfs");
+        assert_eq!(kernel("_Z4scanIfEvPT_", 12), "scan<float> ×12");
         assert_eq!(kernel("bfs", 40), "bfs ×40");
         let long = format!("{}{}", "a".repeat(40), "b".repeat(20));
         assert_eq!(kernel(&long, 2), format!("{}…{} ×2", "a".repeat(18), "b".repeat(9)));

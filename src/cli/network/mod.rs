@@ -33,7 +33,7 @@ pub struct Args {
     traffic: Traffic,
     #[command(flatten)]
     networks: Networks,
-    /// Draw the curves, as SVG or PNG according to the file name
+    /// Draw the curves, as SVG, PDF or PNG according to the file name
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, value_parser = parse_plot)]
     plot: Option<PlotFile>,
     /// Format of the output

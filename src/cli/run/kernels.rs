@@ -2,6 +2,7 @@
 
 use super::numbers::{Numbers, STALLS, percent};
 use crate::machine::Machine;
+use crate::study::kernel_name::readable;
 use serde_json::{Map, Value};
 use warpmem_support::text::aligned;
 
@@ -55,10 +56,10 @@ impl Kernel<'_> {
     }
 
     fn name(&self) -> String {
-        let name = self.0.row.get("name").and_then(Value::as_str).unwrap_or_default();
+        let name = self.0.row.get("name").and_then(Value::as_str).map(readable).unwrap_or_default();
         match name.char_indices().nth(NAME_WIDTH) {
             Some((end, _)) => format!("{}…", &name[..end]),
-            None => name.to_owned(),
+            None => name,
         }
     }
 

@@ -51,7 +51,7 @@ pub fn draw(chart: &Chart, kind: &Boxes) -> anyhow::Result<Drawing> {
         note: data::note(rows - boxes.len(), rows, &[&kind.axis]),
     };
     let layout = groups.layout();
-    let mut canvas = layout.canvas(chart, series.names.len());
+    let mut canvas = layout.canvas(chart);
     for drawn in &boxes {
         let names = [&*categories.names[drawn.category], &*series.names[drawn.series]];
         draw_box(&mut canvas, &layout, drawn, &tip(names, drawn, &kind.axis.suffix()));

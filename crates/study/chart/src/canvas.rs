@@ -1,8 +1,10 @@
 //! An SVG document: shapes and text, with coordinates in points from the left and the top.
 
 use super::font::{FAMILIES, LABEL, MIDDLE};
-use super::look::{self, HATCHES, Hatch};
+use super::look::{HATCHES, Hatch, Look, looks_of};
 use super::{Chart, Format};
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD as STANDARD;
 use quick_xml::Writer;
 use quick_xml::events::{BytesEnd, BytesStart, BytesText, Event};
 use std::borrow::Cow;
@@ -54,7 +56,7 @@ impl Paint {
         Paint { fill: fill.into(), stroke: "none".into(), width: 0.0, dash: "" }
     }
 
-    pub fn stroke(stroke: &'static str, width: f64) -> Paint {
+    pub fn stroke(stroke: impl Into<Cow<'static, str>>, width: f64) -> Paint {
         Paint::fill("none").edged(stroke, width)
     }
 
@@ -126,28 +128,49 @@ pub struct Canvas {
     writer: Writer<Vec<u8>>,
     name: String,
     size: (f64, f64),
+    /// Appearances of the series.
+    looks: Vec<Look>,
+    has_tips: bool,
 }
 
 impl Canvas {
-    /// Makes a white page of the given size, described by the chart's title and caption. `looks`
-    /// are the fills of the series in use.
-    pub fn new(chart: &Chart, size: (f64, f64), looks: usize) -> Canvas {
-        let mut canvas =
-            Canvas::page(chart.format, [&chart.name, &chart.title, &chart.caption], size);
+    /// Makes a white page of the given size, described by the chart's title and caption, for marks
+    /// of these series.
+    pub fn new(chart: &Chart, size: (f64, f64), series: &[String]) -> Canvas {
+        let about = [&*chart.name, &chart.title, &chart.caption];
+        let mut canvas = Canvas::start(chart.format, about, size, chart.style.families());
+        canvas.looks = looks_of(series, &chart.style.looks);
+        canvas
+    }
+
+    /// Makes the same page for areas, with the hatches that fill them.
+    pub fn with_fills(chart: &Chart, size: (f64, f64), series: &[String]) -> Canvas {
+        let mut canvas = Canvas::new(chart, size, series);
         canvas.open("defs", &[]);
-        (0..looks).for_each(|number| canvas.hatch(number));
+        (0..series.len()).for_each(|number| canvas.hatch(number));
         canvas.close("defs");
         canvas
     }
 
     /// Makes a white page of the given size.
-    pub fn page(
+    pub fn page(format: Format, about: [&str; 3], size: (f64, f64)) -> Canvas {
+        Canvas::start(format, about, size, FAMILIES.to_owned())
+    }
+
+    fn start(
         format: Format,
         [name, title, caption]: [&str; 3],
         (width, height): (f64, f64),
+        families: String,
     ) -> Canvas {
         let (name, size) = (identifier(format.prefix, name), (width, height));
-        let mut canvas = Canvas { writer: Writer::new(Vec::new()), name, size };
+        let mut canvas = Canvas {
+            writer: Writer::new(Vec::new()),
+            name,
+            size,
+            looks: Vec::new(),
+            has_tips: format.has_tips,
+        };
         let root = vec![
             ("xmlns", "http://www.w3.org/2000/svg".to_owned()),
             ("width", format!("{}in", number(width / INCH))),
@@ -155,7 +178,7 @@ impl Canvas {
             ("viewBox", format!("0 0 {} {}", number(width), number(height))),
             ("role", "img".to_owned()),
             ("aria-label", title.to_owned()),
-            ("font-family", FAMILIES.to_owned()),
+            ("font-family", families),
         ];
         canvas.open("svg", &root);
         canvas.text_element("desc", &[title, caption].join(". "));
@@ -181,10 +204,16 @@ impl Canvas {
         self.close("g");
     }
 
+    /// Returns the appearance of a series.
+    pub fn look(&self, number: usize) -> &Look {
+        &self.looks[number]
+    }
+
     /// Returns the fill of a series: its colour, hatched.
     pub fn fill_of(&self, number: usize) -> Paint {
-        match look::hatch(number) {
-            Hatch::None => Paint::fill(look::colour(number)),
+        let look = self.look(number);
+        match look.hatch() {
+            Hatch::None => Paint::fill(look.colour()),
             _ => Paint::fill(format!("url(#{}-hatch-{number})", self.name)),
         }
     }
@@ -198,6 +227,20 @@ impl Canvas {
         ];
         painted(&mut attributes, paint);
         self.element("rect", &attributes, tip);
+    }
+
+    /// Draws a PNG over `rect`, each of its pixels as a sharp rectangle.
+    pub fn image(&mut self, rect: &Rect, png: &[u8], tip: &str) {
+        let attributes = [
+            ("x", number(rect.left)),
+            ("y", number(rect.top)),
+            ("width", number(rect.width)),
+            ("height", number(rect.height)),
+            ("preserveAspectRatio", "none".to_owned()),
+            ("style", "image-rendering:pixelated".to_owned()),
+            ("href", format!("data:image/png;base64,{}", STANDARD.encode(png))),
+        ];
+        self.element("image", &attributes, Some(tip));
     }
 
     pub fn circle(&mut self, (x, y): (f64, f64), radius: f64, paint: &Paint, tip: Option<&str>) {
@@ -220,7 +263,7 @@ impl Canvas {
     ) {
         let name = if is_closed { "polygon" } else { "polyline" };
         let points: Vec<String> =
-            points.iter().map(|&(x, y)| format!("{},{}", number(x), number(y))).collect();
+            points.iter().map(|&(x, y)| format!("{},{}", tenths(x), tenths(y))).collect();
         let mut attributes = vec![("points", points.join(" "))];
         painted(&mut attributes, paint);
         self.element(name, &attributes, tip);
@@ -250,7 +293,7 @@ impl Canvas {
         }
         self.open("text", &attributes);
         self.write_text(text.text);
-        if let Some(tip) = tip {
+        if let Some(tip) = tip.filter(|_| self.has_tips) {
             self.text_element("title", tip);
         }
         self.close("text");
@@ -258,7 +301,7 @@ impl Canvas {
 
     /// Defines a pattern of white lines on a series' colour.
     fn hatch(&mut self, series: usize) {
-        let hatch = look::hatch(series);
+        let (hatch, colour) = (self.look(series).hatch(), self.look(series).colour());
         let Some(&(_, tile, lines)) = HATCHES.iter().find(|(known, ..)| *known == hatch) else {
             return;
         };
@@ -270,7 +313,7 @@ impl Canvas {
         ];
         self.open("pattern", &attributes);
         let ground = Rect { left: 0.0, top: 0.0, width: tile, height: tile };
-        self.rect(&ground, &Paint::fill(look::colour(series)), None);
+        self.rect(&ground, &Paint::fill(colour), None);
         let white = vec![
             ("d", lines.to_owned()),
             ("stroke", "#ffffff".to_owned()),
@@ -284,7 +327,7 @@ impl Canvas {
     fn element(&mut self, name: &str, attributes: &[Attribute], tip: Option<&str>) {
         let attributes = attributes.iter().map(|(key, value)| (*key, value.as_str()));
         let element = self.writer.create_element(name).with_attributes(attributes);
-        let written = match tip {
+        let written = match tip.filter(|_| self.has_tips) {
             None => element.write_empty().map(drop),
             Some(tip) => element
                 .write_inner_content(|writer| {
@@ -341,6 +384,11 @@ fn number(value: f64) -> String {
     let rounded = (value * 100.0).round() / 100.0;
     // Minus zero is zero.
     format!("{}", rounded + 0.0)
+}
+
+/// Formats a coordinate of a path, which may have many, to a tenth of a point.
+fn tenths(value: f64) -> String {
+    number((value * 10.0).round() / 10.0)
 }
 
 /// Removes the characters that XML cannot contain.

@@ -52,6 +52,15 @@ impl Keys {
         Ok(keys)
     }
 
+    /// Moves the keys in `first` to the start, in that order, and returns their number.
+    pub fn move_to_start(&mut self, first: &[String]) -> usize {
+        let place = |name: &String| first.iter().position(|other| other == name);
+        let mut order: Vec<usize> = (0..self.names.len()).collect();
+        order.sort_by_key(|&key| place(&self.names[key]).unwrap_or(first.len()));
+        self.reorder(&order);
+        self.names.iter().filter(|name| first.contains(name)).count()
+    }
+
     /// Reorders the keys; `order` lists their old indices.
     pub fn reorder(&mut self, order: &[usize]) {
         let mut places = vec![0; order.len()];
@@ -83,6 +92,18 @@ pub fn values(frame: &DataFrame, name: &str, axis: &Axis) -> anyhow::Result<Vec<
     let is_drawn = |value: &f64| value.is_finite() && (axis.scale == Scale::Linear || *value > 0.0);
     let shown = |value: Option<f64>| value.map(|value| axis.factor * value).filter(is_drawn);
     Ok(numbers.f64()?.iter().map(shown).collect())
+}
+
+/// Returns the ends of each row's interval as `axis` shows them; none without columns, and for rows
+/// that lack an end.
+pub fn ends(
+    frame: &DataFrame,
+    columns: Option<&[String; 2]>,
+    axis: &Axis,
+) -> anyhow::Result<Vec<Option<[f64; 2]>>> {
+    let Some([low, high]) = columns else { return Ok(vec![None; frame.height()]) };
+    let [low, high] = [values(frame, low, axis)?, values(frame, high, axis)?];
+    Ok(low.into_iter().zip(high).map(|(low, high)| Some([low?, high?])).collect())
 }
 
 /// Returns the texts of a column, none where null; all none without a column.

@@ -18,7 +18,7 @@ pub const TITLE_LINE: f64 = LINE * TITLE;
 /// Draws an empty chart with a text that states there is no data.
 pub fn nothing(chart: &Chart) -> anyhow::Result<Drawing> {
     let (width, height) = (chart.format.width(false), 60.0);
-    let mut canvas = Canvas::new(chart, (width, height), 0);
+    let mut canvas = Canvas::new(chart, (width, height), &[]);
     let edge =
         Rect { left: EDGE, top: EDGE, width: width - 2.0 * EDGE, height: height - 2.0 * EDGE };
     canvas.rect(&edge, &Paint::fill("none").edged(GRID, THIN), None);
@@ -71,6 +71,26 @@ pub fn y_title(canvas: &mut Canvas, axis: &Axis, left: f64, plot: &Rect, room: f
     }
 }
 
+/// Draws a horizontal axis below `plot`: its line, its ticks and their labels, and its title, on a
+/// page of the given width.
+pub fn x_axis(canvas: &mut Canvas, axis: &Axis, span: &Span, plot: &Rect, width: f64) {
+    let ink = Paint::stroke(INK, THIN);
+    canvas.line((plot.left, plot.bottom()), (plot.right(), plot.bottom()), &ink);
+    for (tick, label) in span.spaced(plot.width, |label| font::width(label, LABEL) + 2.0 * GAP) {
+        let x = x_at(span, plot, tick);
+        canvas.line((x, plot.bottom()), (x, plot.bottom() + TICK), &ink);
+        let at = (x, plot.bottom() + TICK + GAP + LABEL_LINE / 2.0);
+        canvas.text(&Text::new(label, at, Anchor::Middle), None);
+    }
+    let whole = axis.title();
+    let title = font::fit(&whole, TITLE, width - 2.0 * EDGE);
+    let half = font::width(&title, TITLE) / 2.0;
+    let middle = (plot.left + plot.width / 2.0).clamp(EDGE + half, width - EDGE - half);
+    let at = (middle, plot.bottom() + TICK + GAP + LABEL_LINE + TITLE_LINE / 2.0);
+    let text = Text::new(&title, at, Anchor::Middle).size(TITLE);
+    canvas.text(&text, (title != whole).then_some(&*whole));
+}
+
 /// Returns the position of a value on the vertical axis of `plot`.
 pub fn y_at(span: &Span, plot: &Rect, value: f64) -> f64 {
     plot.bottom() - span.place(value) * plot.height
@@ -89,16 +109,20 @@ pub fn reference(canvas: &mut Canvas, span: &Span, plot: &Rect, value: f64) {
     }
 }
 
-/// Returns the height of the note below the chart.
-pub fn note_height(note: Option<&str>) -> f64 {
-    if note.is_some() { LABEL_LINE } else { 0.0 }
+/// Returns the height of the note below a chart of the given width.
+pub fn note_height(note: Option<&str>, width: f64) -> f64 {
+    note_lines(note, width).len() as f64 * LABEL_LINE
 }
 
-/// Draws the note in the last line of a page of the given size.
+fn note_lines(note: Option<&str>, width: f64) -> Vec<String> {
+    note.map_or_else(Vec::new, |note| font::wrap(note, LABEL, width - 2.0 * EDGE))
+}
+
+/// Draws the note in the last lines of a page of the given size.
 pub fn note(canvas: &mut Canvas, note: Option<&str>, (width, height): (f64, f64)) {
-    if let Some(note) = note {
-        let text = font::fit(note, LABEL, width - 2.0 * EDGE);
-        let at = (width - EDGE, height - EDGE - LABEL_LINE / 2.0);
-        canvas.text(&Text::new(&text, at, Anchor::End).coloured(GREY), None);
+    let lines = note_lines(note, width);
+    for (number, line) in lines.iter().rev().enumerate() {
+        let at = (width - EDGE, height - EDGE - (number as f64 + 0.5) * LABEL_LINE);
+        canvas.text(&Text::new(line, at, Anchor::End).coloured(GREY), None);
     }
 }

@@ -20,9 +20,9 @@ const SET_APART: f64 = 0.35;
 /// Largest width of a mark.
 const WIDEST: f64 = 22.0;
 /// Maximum width of rotated category names.
-const LONGEST: f64 = 80.0;
+const LONGEST: f64 = 110.0;
 /// Maximum width of mark names.
-const LONGEST_SLOT: f64 = 52.0;
+const LONGEST_SLOT: f64 = 110.0;
 /// Smallest saving for which a name is truncated.
 const ROUNDING: f64 = 0.5;
 /// Distance between two rotated names.
@@ -122,7 +122,7 @@ impl<'a> Groups<'a> {
             let top = first + row as f64 * row_height;
             Rect { left, top, width: width - left - EDGE, height: self.height() }
         };
-        let note = frame::note_height(self.note.as_deref());
+        let note = frame::note_height(self.note.as_deref(), width);
         let title = if self.title.is_some() { TITLE_LINE } else { 0.0 };
         let height =
             first - self.headroom + rows as f64 * row_height - BETWEEN + title + note + EDGE;
@@ -222,8 +222,8 @@ fn widest(texts: &[String]) -> f64 {
 
 impl Layout<'_> {
     /// Makes a page with axes, names and legend, before its marks are drawn.
-    pub fn canvas(&self, chart: &Chart, looks: usize) -> Canvas {
-        let mut canvas = Canvas::new(chart, self.size, looks);
+    pub fn canvas(&self, chart: &Chart) -> Canvas {
+        let mut canvas = Canvas::with_fills(chart, self.size, self.groups.legend.names);
         self.legend.draw(&mut canvas, (EDGE, EDGE));
         for plot in &self.rows {
             frame::y_grid(&mut canvas, &self.groups.span, plot);

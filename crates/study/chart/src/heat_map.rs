@@ -2,6 +2,7 @@
 
 use super::axis::Axis;
 use super::canvas::{Anchor, Canvas, Drawing, INK, Paint, Rect, THIN, Text};
+use super::cells::{Grid, Shades, grown, hex, ink_on};
 use super::data::{self, Keys};
 use super::font::{self, LABEL, TITLE};
 use super::frame::{self, EDGE, GAP, LABEL_LINE, TICK, TITLE_LINE};
@@ -9,8 +10,8 @@ use super::kinds::HeatMap;
 use super::scale::{Ends, Span, figure};
 use super::{Chart, Format, label};
 use anyhow::bail;
-use colorous::VIRIDIS;
-use std::collections::BTreeMap;
+use colorous::Color;
+use std::collections::{BTreeMap, HashMap};
 
 const TICKS: usize = 5;
 /// Smallest width and range of heights of a map; cells are square if possible.
@@ -28,14 +29,12 @@ const SHADES: usize = 64;
 /// Largest number of cells of a map with values written in them.
 const WRITTEN: usize = 64;
 /// Maximum width of names along the axes.
-const LONGEST: f64 = 64.0;
-/// Overlap of neighbouring cells, points.
-const GROWN: f64 = 0.12;
+const LONGEST: f64 = 90.0;
+/// Factor by which maps may have fewer cells with tooltips than a format allows.
+const PICTURED: usize = 2;
 /// Diameter of a point, and the size of its number.
 const MARK: f64 = 6.4;
 const MARK_TEXT: f64 = 4.2;
-/// The colour of cells without a value.
-const NONE: &str = "#e4e4e4";
 
 /// Columns, rows and maps, and the value of each cell.
 struct Cells {
@@ -51,9 +50,9 @@ pub fn draw(chart: &Chart, kind: &HeatMap) -> anyhow::Result<Drawing> {
     let span = Span::fit(kind.colours.scale, Ends::Tight, cells.values.values().copied(), TICKS);
     let Some(span) = span else { return frame::nothing(chart) };
     let layout = Layout::new(chart.format, kind, &cells, &span);
-    let mut canvas = Canvas::new(chart, layout.size, 0);
+    let mut canvas = Canvas::new(chart, layout.size, &[]);
     for map in 0..cells.maps.names.len() {
-        layout.draw_map(&mut canvas, kind, &cells, &span, map);
+        layout.draw_map(&mut canvas, chart.format, kind, &cells, &span, map)?;
     }
     layout.draw_marks(&mut canvas, kind, &cells);
     layout.draw_bar(&mut canvas, &kind.colours, &span);
@@ -151,7 +150,7 @@ impl Layout {
             height: (bottom - EDGE - name).min(format.height(HEIGHTS.1)),
         };
         let below =
-            TICK + GAP + columns.height() + TITLE_LINE + frame::note_height(note.as_deref());
+            TICK + GAP + columns.height() + TITLE_LINE + frame::note_height(note.as_deref(), width);
         Layout {
             size: (width, bottom + below + EDGE),
             maps,
@@ -167,45 +166,41 @@ impl Layout {
     fn draw_map(
         &self,
         canvas: &mut Canvas,
+        format: Format,
         kind: &HeatMap,
         cells: &Cells,
         span: &Span,
         map: usize,
-    ) {
-        let area = &self.maps[map];
-        let (across, up) = (cells.columns.names.len(), cells.rows.names.len());
-        let (width, height) = (area.width / across as f64, area.height / up as f64);
-        canvas.rect(area, &Paint::fill(NONE), None);
-        let of_map = cells.values.range((map, 0, 0)..(map + 1, 0, 0));
-        let labels: Vec<String> = of_map.clone().map(|(_, value)| figure(*value)).collect();
-        let has_room = widest(&labels) + GAP <= width && LABEL_LINE <= height;
-        let are_written = has_room && across * up <= WRITTEN;
-        for ((&(_, column, row), &value), label) in of_map.zip(&labels) {
-            let left = area.left + column as f64 * width;
-            let top = area.bottom() - (row + 1) as f64 * height;
-            let cell = Rect { left, top, width, height };
-            let place = span.place(value);
-            let tip = format!(
-                "{} {}, {} {}: {label}{}",
+    ) -> anyhow::Result<()> {
+        let (columns, rows) = (cells.columns.names.len(), cells.rows.names.len());
+        let is_picture = PICTURED * cells.values.len() > format.cells;
+        let grid = Grid { area: self.maps[map], columns, rows, is_picture };
+        // Rows count from the bottom.
+        let values: HashMap<(usize, usize), f64> = cells
+            .values
+            .range((map, 0, 0)..(map + 1, 0, 0))
+            .map(|(&(_, column, row), &value)| ((column, rows - 1 - row), value))
+            .collect();
+        let shade = |value: f64| Shades::Rising.of(span.place(value));
+        let colours = values.iter().map(|(&place, &value)| (place, shade(value))).collect();
+        let tip = |(column, row): (usize, usize)| {
+            format!(
+                "{} {}, {} {}: {}{}",
                 kind.x_axis.label,
                 cells.columns.names[column],
                 kind.y_axis.label,
-                cells.rows.names[row],
+                cells.rows.names[rows - 1 - row],
+                figure(values[&(column, row)]),
                 kind.colours.suffix()
-            );
-            canvas.rect(&grown(cell), &Paint::fill(shade(place)), Some(&tip));
-            if are_written {
-                // With marks, the middle of a cell stays free for them.
-                let (at, anchor) = match kind.marks.is_empty() {
-                    true => ((left + width / 2.0, top + height / 2.0), Anchor::Middle),
-                    false => ((left + GAP, top + LABEL_LINE / 2.0 + GAP), Anchor::Start),
-                };
-                let colour = if place < 0.6 { "#ffffff" } else { "#000000" };
-                canvas.text(&Text::new(label, at, anchor).coloured(colour), None);
-            }
+            )
+        };
+        grid.draw(canvas, &colours, tip, &range_of(&values, &kind.colours))?;
+        if columns * rows <= WRITTEN {
+            write_values(canvas, &grid, kind, &values, shade);
         }
-        canvas.rect(area, &Paint::fill("none").edged(INK, THIN), None);
+        canvas.rect(&grid.area, &Paint::fill("none").edged(INK, THIN), None);
         self.draw_names(canvas, cells, map);
+        Ok(())
     }
 
     fn draw_names(&self, canvas: &mut Canvas, cells: &Cells, map: usize) {
@@ -275,7 +270,7 @@ impl Layout {
             let top = bar.bottom() - (number + 1) as f64 * height;
             let rect = Rect { left: bar.left, top, width: bar.width, height };
             let place = (number as f64 + 0.5) / SHADES as f64;
-            canvas.rect(&grown(rect), &Paint::fill(shade(place)), None);
+            canvas.rect(&grown(rect), &Paint::fill(hex(Shades::Rising.of(place))), None);
         }
         canvas.rect(bar, &Paint::fill("none").edged(INK, THIN), None);
         for (tick, label) in span.spaced(bar.height, |_| LABEL) {
@@ -333,14 +328,39 @@ fn widest(texts: &[String]) -> f64 {
     texts.iter().map(|text| font::width(text, LABEL)).fold(0.0, f64::max)
 }
 
-/// Enlarges a cell slightly, so that no gaps are visible between adjacent cells.
-fn grown(cell: Rect) -> Rect {
-    let Rect { left, top, width, height } = cell;
-    Rect { left, top: top - GROWN, width: width + GROWN, height: height + GROWN }
+/// Writes the values into their cells, if all fit.
+fn write_values(
+    canvas: &mut Canvas,
+    grid: &Grid,
+    kind: &HeatMap,
+    values: &HashMap<(usize, usize), f64>,
+    shade: impl Fn(f64) -> Color,
+) {
+    let mut labels: Vec<_> =
+        values.iter().map(|(place, value)| (*place, *value, figure(*value))).collect();
+    labels.sort_by_key(|label| label.0);
+    let Rect { width, height, .. } = grid.cell((0, 0));
+    let widest = labels.iter().map(|label| font::width(&label.2, LABEL)).fold(0.0, f64::max);
+    if widest + GAP > width || LABEL_LINE > height {
+        return;
+    }
+    for (place, value, label) in &labels {
+        let Rect { left, top, .. } = grid.cell(*place);
+        // With marks, the middle of a cell stays free for them.
+        let (at, anchor) = match kind.marks.is_empty() {
+            true => ((left + width / 2.0, top + height / 2.0), Anchor::Middle),
+            false => ((left + GAP, top + LABEL_LINE / 2.0 + GAP), Anchor::Start),
+        };
+        let colour = ink_on(shade(*value));
+        canvas.text(&Text::new(label, at, anchor).coloured(colour), None);
+    }
 }
 
-/// Returns a shade from dark for the minimum to light for the maximum, in steps that look even with
-/// any colour vision and in grey.
-fn shade(place: f64) -> String {
-    format!("#{:x}", VIRIDIS.eval_continuous(place))
+/// Describes a whole map: `requests, 12 to 40 %`.
+fn range_of(values: &HashMap<(usize, usize), f64>, axis: &Axis) -> String {
+    let ends = values.values().map(|&value| (value, value));
+    let ends = ends.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)));
+    ends.map_or_else(String::new, |(low, high)| {
+        format!("{}, {} to {}{}", axis.label, figure(low), figure(high), axis.suffix())
+    })
 }

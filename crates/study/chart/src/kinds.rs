@@ -4,6 +4,8 @@
 //! appearance; values are numeric columns.
 
 use super::axis::Axis;
+use super::dots::Dots;
+use super::matrix::Matrix;
 
 /// Kind of chart.
 #[derive(Clone, Debug)]
@@ -15,6 +17,8 @@ pub enum Kind {
     Scatter(Scatter),
     Lines(Lines),
     HeatMap(HeatMap),
+    Dots(Dots),
+    Matrix(Matrix),
 }
 
 /// Grouped bars: a group for each category, and in it a bar for each series.
@@ -386,4 +390,4 @@ macro_rules! kinds {
     };
 }
 
-kinds!(Bars, StackedBars, Boxes, Tails, Scatter, Lines, HeatMap);
+kinds!(Bars, StackedBars, Boxes, Tails, Scatter, Lines, HeatMap, Dots, Matrix);

@@ -2,7 +2,7 @@
 
 use super::canvas::{Anchor, Canvas, INK, Paint, Rect, THICK, THIN, Text};
 use super::font::{self, LABEL, LINE};
-use super::{label, look, marks};
+use super::{label, marks};
 
 /// Sample drawn before a series' name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,8 +96,9 @@ impl Legend {
                 canvas.rect(&swatch, &paint, None);
             }
             Sample::Line | Sample::LongLine => {
-                let dash = if self.sample == Sample::Line { look::dash(number) } else { "" };
-                let line = Paint::stroke(look::colour(number), THICK).dashed(dash);
+                let look = canvas.look(number);
+                let dash = if self.sample == Sample::Line { look.dash() } else { "" };
+                let line = Paint::stroke(look.colour(), THICK).dashed(dash);
                 canvas.line((left, middle), (left + width, middle), &line);
                 marks::point(canvas, centre, number, None);
             }

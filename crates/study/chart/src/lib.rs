@@ -1,7 +1,7 @@
-//! Charts of dataframes, as SVG, PNG and CSV.
+//! Charts of dataframes, as SVG, PDF, PNG and CSV.
 //!
 //! A chart is drawn as SVG: text as text, a tooltip for each mark, sized in points for a column of
-//! print or in another [`Format`]. The PNG is rendered from the SVG for print. Data are in long
+//! print or in another [`Format`]. PDF and PNG are made from the SVG for print; the PDF embeds its font. Data are in long
 //! form, one row per mark; a [`Kind`] names the columns. Nothing is distinguished by colour alone:
 //! bars are hatched, lines dashed, points shaped. Values that are null or not finite are omitted,
 //! and a note under the chart states their number.
@@ -10,7 +10,9 @@ mod axis;
 mod bars;
 mod boxes;
 mod canvas;
+mod cells;
 mod data;
+mod dots;
 mod file;
 mod font;
 mod format;
@@ -23,24 +25,32 @@ mod legend;
 mod lines;
 mod look;
 mod marks;
+mod matrix;
 mod names;
 mod panels;
+mod pdf;
 mod png;
 mod scale;
 mod scatter;
 mod sheet;
 mod stacked;
+mod style;
 
 pub use axis::Axis;
 pub use canvas::Drawing;
-pub use file::{is_png, save};
+pub use dots::Dots;
+pub use file::{is_drawing, is_pdf, is_png, save};
 pub use font::lacking;
 pub use format::Format;
 pub use kinds::{Bars, Boxes, HeatMap, Kind, Lines, Mark, Scatter, StackedBars, Tails};
+pub use look::{COLOUR_COUNT, Look, Looks};
+pub use matrix::Matrix;
 pub use sheet::Sheet;
+pub use style::{Font, Style};
 
 use anyhow::Context;
 use std::path::Path;
+use std::sync::Arc;
 use warpmem_analysis::polars::prelude::DataFrame;
 use warpmem_analysis::write_csv;
 
@@ -57,6 +67,8 @@ pub struct Chart {
     /// One row per mark.
     pub data: DataFrame,
     pub kind: Kind,
+    /// Appearance, which charts of a document share.
+    pub style: Arc<Style>,
     format: Format,
 }
 
@@ -70,7 +82,15 @@ impl Chart {
         kind: impl Into<Kind>,
     ) -> Chart {
         let (name, title, caption) = (name.into(), title.into(), caption.into());
-        Chart { name, title, caption, data, kind: kind.into(), format: Format::PRINT }
+        Chart {
+            name,
+            title,
+            caption,
+            data,
+            kind: kind.into(),
+            style: Arc::default(),
+            format: Format::PRINT,
+        }
     }
 
     /// Returns the chart as an SVG document that can also be embedded in HTML. Equal charts give
@@ -79,7 +99,7 @@ impl Chart {
     /// # Errors
     /// If the data lack a column that the kind names, or if a column of values is not numeric.
     pub fn svg(&self) -> anyhow::Result<String> {
-        Ok(self.drawing()?.svg)
+        Ok(self.drawn_in(self.style.print())?.svg)
     }
 
     /// Draws the chart in another format than print.
@@ -99,6 +119,8 @@ impl Chart {
             Kind::Scatter(kind) => scatter::draw(self, kind),
             Kind::Lines(kind) => lines::draw(self, kind),
             Kind::HeatMap(kind) => heat_map::draw(self, kind),
+            Kind::Dots(kind) => dots::draw(self, kind),
+            Kind::Matrix(kind) => matrix::draw(self, kind),
         };
         drawing.with_context(|| format!("failed to draw `{}`", self.name))
     }
@@ -111,7 +133,7 @@ impl Chart {
         Ok(write_csv(&self.data, path)?)
     }
 
-    /// Writes `NAME.svg`, `NAME.png` and `NAME.csv` into `folder`. A file appears under its name
+    /// Writes `NAME.svg`, `NAME.pdf`, `NAME.png` and `NAME.csv` into `folder`. A file appears under its name
     /// only once complete. Returns the text of the SVG, which a document may embed.
     ///
     /// # Errors
@@ -119,8 +141,10 @@ impl Chart {
     pub fn write_all(&self, folder: &Path) -> anyhow::Result<String> {
         let path = |ending: &str| folder.join(format!("{}.{ending}", self.name));
         let svg = self.svg()?;
-        file::save(&path("svg"), &svg)?;
-        file::save(&path("png"), &svg)?;
+        let fonts = self.style.fonts();
+        for ending in file::ENDINGS {
+            file::save_with(&path(ending), &svg, &fonts)?;
+        }
         self.csv(&path("csv"))?;
         Ok(svg)
     }

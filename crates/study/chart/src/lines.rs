@@ -7,7 +7,7 @@ use super::legend::Sample;
 use super::names::Names;
 use super::panels::{Layout, Panels};
 use super::scale::{Ends, Scale, Span, figure};
-use super::{Axis, Chart, frame, look, marks};
+use super::{Axis, Chart, frame, marks};
 use std::collections::{BTreeMap, HashMap};
 
 const TICKS: usize = 5;
@@ -19,8 +19,9 @@ const FINE: f64 = 0.7;
 /// Marks that distinguish a longer line.
 const MARKS: usize = 8;
 /// Points per point of width above which only the first, minimum, maximum and last of them are
-/// drawn.
-const DENSE: f64 = 4.0;
+/// drawn: of lines, and of steps, which only fall.
+const DENSE: f64 = 2.0;
+const DENSE_STEPS: f64 = 1.0;
 
 /// The points of a line, sorted by x.
 type Line = Vec<Point>;
@@ -144,11 +145,11 @@ struct Drawn<'a> {
 
 impl Drawn<'_> {
     fn draw(&self, canvas: &mut Canvas, line: &Line) {
-        let colour = look::colour(self.series);
+        let look = canvas.look(self.series);
         // Dashes cannot be recognized on long, jagged lines.
         let paint = match self.is_long {
-            true => Paint::stroke(colour, FINE),
-            false => Paint::stroke(colour, THICK).dashed(look::dash(self.series)),
+            true => Paint::stroke(look.colour(), FINE),
+            false => Paint::stroke(look.colour(), THICK).dashed(look.dash()),
         };
         // A missing value breaks the line.
         for part in line.split(|point| point.y.is_none()) {
@@ -156,7 +157,8 @@ impl Drawn<'_> {
             let points = if self.kind.are_steps { steps(&points) } else { points };
             let points =
                 points.into_iter().map(|(x, y)| self.layout.place(self.panel, x, y)).collect();
-            canvas.path(&thinned(points), false, &paint, Some(self.name));
+            let dense = if self.kind.are_steps { DENSE_STEPS } else { DENSE };
+            canvas.path(&thinned(points, dense), false, &paint, Some(self.name));
         }
         for (x, y) in self.marked(line) {
             let at = self.layout.place(self.panel, x, y);
@@ -216,13 +218,13 @@ fn steps(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
 
 /// Thins a line to its visible points: of many points at nearly the same x, the first, the minimum,
 /// the maximum and the last.
-fn thinned(points: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
+fn thinned(points: Vec<(f64, f64)>, dense: f64) -> Vec<(f64, f64)> {
     let (Some(first), Some(last)) = (points.first(), points.last()) else { return points };
-    let columns = ((last.0 - first.0) * DENSE).max(1.0);
+    let columns = ((last.0 - first.0) * dense).max(1.0);
     if (points.len() as f64) < 2.0 * columns {
         return points;
     }
-    let column = |point: &(f64, f64)| (point.0 * DENSE) as i64;
+    let column = |point: &(f64, f64)| (point.0 * dense) as i64;
     let mut kept = Vec::new();
     for same in points.chunk_by(|a, b| column(a) == column(b)) {
         let by_height = |a: &&(f64, f64), b: &&(f64, f64)| a.1.total_cmp(&b.1);
@@ -255,13 +257,13 @@ mod tests {
     fn a_dense_line_keeps_its_extremes() {
         let wave: Vec<(f64, f64)> =
             (0..100_000).map(|n| (f64::from(n) * 0.001, f64::from(n % 97))).collect();
-        let kept = thinned(wave.clone());
-        assert!(kept.len() <= 4 * 401, "{}", kept.len());
+        let kept = thinned(wave.clone(), DENSE);
+        assert!(kept.len() <= 4 * 201, "{}", kept.len());
         assert_eq!(kept.first(), wave.first());
         assert_eq!(kept.last(), wave.last());
         let greatest = |line: &[(f64, f64)]| line.iter().map(|p| p.1).fold(0.0, f64::max);
         assert_eq!(greatest(&kept), 96.0);
         let few = vec![(0.0, 1.0), (100.0, 2.0)];
-        assert_eq!(thinned(few.clone()), few);
+        assert_eq!(thinned(few.clone(), DENSE), few);
     }
 }

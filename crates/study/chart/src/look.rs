@@ -1,9 +1,64 @@
 //! Visual distinction of series: by colour, and redundantly by hatches, dashes and shapes.
 
-/// Colours distinguishable with any colour vision (Okabe and Ito 2008), without yellow, which is
-/// too light for lines on white, and black, which is used for axes; then a grey.
-const COLOURS: [&str; 7] =
-    ["#0072b2", "#e69f00", "#009e73", "#d55e00", "#56b4e9", "#cc79a7", "#8c8c8c"];
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+/// Number of colours of series.
+pub const COLOUR_COUNT: usize = COLOURS.len();
+
+/// Colours of series: first those distinguishable with any colour vision (Okabe and Ito 2008),
+/// without yellow, which is too light for lines on white, and black, which is used for axes; then a
+/// grey; then colours that differ from these in hue or lightness, on white and on black.
+const COLOURS: [&str; 19] = [
+    "#0072b2", "#e69f00", "#009e73", "#d55e00", "#56b4e9", "#cc79a7", "#8c8c8c", "#7b5fb8",
+    "#a6761d", "#66a61e", "#e7298a", "#17b5b5", "#b2182b", "#8da0cb", "#a9a81f", "#f08a83",
+    "#2a8c82", "#b58fd0", "#5b7c99",
+];
+
+/// Appearance of a series: a colour, and a texture that is also visible in grey.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Look {
+    colour: Cow<'static, str>,
+    texture: usize,
+}
+
+/// Appearances of series by their names.
+pub type Looks = BTreeMap<String, Look>;
+
+impl Look {
+    /// Returns the appearance with the given number; the first 152 differ.
+    pub fn numbered(number: usize) -> Look {
+        Look { colour: COLOURS[number % COLOURS.len()].into(), texture: number }
+    }
+
+    /// Replaces the colour by another one of an SVG: `#0072b2`.
+    pub fn coloured(self, colour: impl Into<String>) -> Look {
+        Look { colour: Cow::Owned(colour.into()), ..self }
+    }
+
+    pub fn colour(&self) -> Cow<'static, str> {
+        self.colour.clone()
+    }
+
+    pub(super) fn hatch(&self) -> Hatch {
+        ORDER[self.texture % ORDER.len()]
+    }
+
+    pub(super) fn shape(&self) -> Shape {
+        SHAPES[self.texture % SHAPES.len()]
+    }
+
+    pub(super) fn dash(&self) -> &'static str {
+        DASHES[self.texture % DASHES.len()]
+    }
+}
+
+/// Returns the appearances of these series: those in `known` as stated there, all others by their
+/// place.
+pub(super) fn looks_of(names: &[String], known: &Looks) -> Vec<Look> {
+    let look = |(place, name)| known.get(name).cloned().unwrap_or_else(|| Look::numbered(place));
+    names.iter().enumerate().map(look).collect()
+}
 
 /// Lines on the fill of a bar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,46 +125,31 @@ const SHAPES: [Shape; 8] = [
     Shape::Pentagon,
 ];
 
-/// Number of distinct looks; any two series differ in colour, hatch, dash or shape.
-#[cfg(test)]
-const DIFFERENT: usize = COLOURS.len() * ORDER.len();
-
-pub fn colour(number: usize) -> &'static str {
-    COLOURS[number % COLOURS.len()]
-}
-
-/// Returns an index into a list of `len`, shifted by one with each round of colours, so that pairs
-/// repeat late.
-fn shifted(number: usize, len: usize) -> usize {
-    (number + number / COLOURS.len()) % len
-}
-
-pub fn hatch(number: usize) -> Hatch {
-    // Without a shift, pairs of seven colours and eight hatches repeat after 56.
-    ORDER[number % ORDER.len()]
-}
-
-pub fn shape(number: usize) -> Shape {
-    SHAPES[number % SHAPES.len()]
-}
-
-pub fn dash(number: usize) -> &'static str {
-    DASHES[shifted(number, DASHES.len())]
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn looks_differ_even_in_grey_for_eight_and_in_colour_for_many() {
-        let looks: Vec<_> = (0..DIFFERENT).map(|n| (colour(n), hatch(n), shape(n))).collect();
-        assert!((0..DIFFERENT).all(|n| !looks[..n].contains(&looks[n])));
-        let in_grey: Vec<_> = (0..8).map(|n| (hatch(n), shape(n))).collect();
+        let looks: Vec<_> = (0..152)
+            .map(Look::numbered)
+            .map(|look| (look.colour(), look.hatch(), look.shape()))
+            .collect();
+        assert!((0..looks.len()).all(|n| !looks[..n].contains(&looks[n])));
+        let in_grey = &looks[..8];
         assert!(
-            (0..8).all(|n| in_grey[..n].iter().all(|l| l.0 != in_grey[n].0 && l.1 != in_grey[n].1))
+            (0..8).all(|n| in_grey[..n].iter().all(|l| l.1 != looks[n].1 && l.2 != looks[n].2))
         );
-        let dashes: Vec<_> = (0..6).map(dash).collect();
+        let dashes: Vec<_> = (0..6).map(|n| Look::numbered(n).dash()).collect();
         assert!((0..6).all(|n| !dashes[..n].contains(&dashes[n])));
+    }
+
+    #[test]
+    fn a_known_series_keeps_its_look_wherever_it_stands() {
+        let names = ["a", "b"].map(str::to_owned);
+        let known = Looks::from([("b".to_owned(), Look::numbered(9).coloured("#123456"))]);
+        let looks = looks_of(&names, &known);
+        assert_eq!(looks[0], Look::numbered(0));
+        assert_eq!((looks[1].colour().as_ref(), looks[1].shape()), ("#123456", SHAPES[1]));
     }
 }

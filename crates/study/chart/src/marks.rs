@@ -1,17 +1,17 @@
 //! Points in the shape of their series.
 
 use super::canvas::{Canvas, Paint, THICK};
-use super::look::{self, Shape};
+use super::look::Shape;
 
 /// Half the width of a point.
 const RADIUS: f64 = 1.9;
 
 /// Draws a point of series `number`.
 pub fn point(canvas: &mut Canvas, (x, y): (f64, f64), number: usize, tip: Option<&str>) {
-    let (shape, colour) = (look::shape(number), look::colour(number));
+    let (shape, colour) = (canvas.look(number).shape(), canvas.look(number).colour());
     let corners: Vec<(f64, f64)> =
         corners(shape).iter().map(|&(dx, dy)| (x + RADIUS * dx, y + RADIUS * dy)).collect();
-    let filled = Paint::fill(colour).edged("#ffffff", 0.3);
+    let filled = Paint::fill(colour.clone()).edged("#ffffff", 0.3);
     match shape {
         Shape::Disc => canvas.circle((x, y), RADIUS, &filled, tip),
         Shape::Cross | Shape::Plus => {

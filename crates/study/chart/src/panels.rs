@@ -77,7 +77,8 @@ impl<'a> Panels<'a> {
             height,
         };
         let plots: Vec<Rect> = (0..count).map(plot).collect();
-        let below = TICK + GAP + LABEL_LINE + TITLE_LINE + frame::note_height(self.note.as_deref());
+        let below =
+            TICK + GAP + LABEL_LINE + TITLE_LINE + frame::note_height(self.note.as_deref(), width);
         let size = (width, EDGE + legend.height() + rows as f64 * step - BETWEEN + below + EDGE);
         let room = |label: &str| font::width(label, LABEL) + 2.0 * GAP;
         let ticks = self.spans[0].spaced(panel, room);
@@ -92,7 +93,7 @@ impl<'a> Panels<'a> {
 impl Layout<'_> {
     /// Makes a page with grid and legend, before its marks are drawn.
     pub fn canvas(&self, chart: &Chart) -> Canvas {
-        let mut canvas = Canvas::new(chart, self.size, 0);
+        let mut canvas = Canvas::new(chart, self.size, self.panels.series);
         self.legend.draw(&mut canvas, (EDGE, EDGE));
         for plot in &self.plots {
             frame::y_grid(&mut canvas, self.panels.spans[1], plot);

@@ -14,17 +14,21 @@ const DPI: f64 = 300.0;
 const INCHES_OF_METRE: f64 = 1.0 / 0.0254;
 
 /// The font is built in, so that pictures are the same on every system.
-static FONTS: LazyLock<Arc<fontdb::Database>> = LazyLock::new(|| {
+pub static FONTS: LazyLock<Arc<fontdb::Database>> = LazyLock::new(|| {
     let mut fonts = fontdb::Database::new();
     fonts.load_font_data(REGULAR_TTF.to_vec());
     Arc::new(fonts)
 });
 
-/// Renders the SVG as a PNG of 300 dots per inch, which the PNG also states.
-pub fn encode(svg: &str) -> anyhow::Result<Vec<u8>> {
+/// Returns the options to read an SVG with text in these fonts.
+pub fn options(fonts: Arc<fontdb::Database>) -> Options<'static> {
     let family = font::FAMILIES.split(',').next().unwrap_or_default().to_owned();
-    let options = Options { fontdb: FONTS.clone(), font_family: family, ..Options::default() };
-    let tree = Tree::from_str(svg, &options)?;
+    Options { fontdb: fonts, font_family: family, ..Options::default() }
+}
+
+/// Renders the SVG as a PNG of 300 dots per inch, which the PNG also states.
+pub fn encode(svg: &str, fonts: Arc<fontdb::Database>) -> anyhow::Result<Vec<u8>> {
+    let tree = Tree::from_str(svg, &options(fonts))?;
     let scale = (DPI / CSS_INCH) as f32;
     let [width, height] =
         [tree.size().width(), tree.size().height()].map(|length| (length * scale).round() as u32);

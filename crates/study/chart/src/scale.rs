@@ -277,6 +277,17 @@ pub fn figure_of(value: f64, digits: i32) -> String {
     format!("{}{}", significant(scaled, digits), PREFIXES[thousands])
 }
 
+/// Formats a value with the decimals that give `greatest` this number of significant digits.
+pub fn fixed(value: f64, greatest: f64, digits: i32) -> String {
+    if greatest > 0.0 && !(PLAIN..1e4).contains(&greatest) {
+        return figure_of(value, digits);
+    }
+    let before = if greatest > 0.0 { greatest.log10().floor() as i32 + 1 } else { 1 };
+    let places = (digits - before).max(0);
+    let rounded = (value * power_of_ten(places)).round() / power_of_ten(places) + 0.0;
+    minus(&format!("{rounded:.*}", places as usize))
+}
+
 fn significant(value: f64, digits: i32) -> String {
     let before = (value.abs().log10() + EQUAL).floor() as i32 + 1;
     let text = format!("{value:.*}", (digits - before).max(0) as usize);
@@ -331,6 +342,8 @@ mod tests {
             figures,
             ["0", "1", "0.1235", "−12.35", "9999", "12.35k", "1M", "2e−7", "−3e24"]
         );
+        assert_eq!([5.0, 0.2, -0.001].map(|v| fixed(v, 5.0, 3)), ["5.00", "0.20", "0.00"]);
+        assert_eq!([-123.4, 0.2].map(|v| fixed(v, 123.4, 3)), ["−123", "0"]);
         assert_eq!([0.123_456, -12.3456, 345.0].map(|v| figure_of(v, 2)), ["0.12", "−12", "345"]);
     }
 

@@ -56,7 +56,7 @@ pub fn draw(chart: &Chart, kind: &StackedBars) -> anyhow::Result<Drawing> {
         note: data::note_of(values.len() - drawn, values.len(), "missing or below 0"),
     };
     let layout = groups.layout();
-    let mut canvas = layout.canvas(chart, parts.names.len());
+    let mut canvas = layout.canvas(chart);
     for (&(category, of), heights) in &bars {
         let names = [&*categories.names[category], &*series.names[of]];
         let bar = Bar { slot: layout.slot(category, of), names, parts: &parts.names, axis: &axis };

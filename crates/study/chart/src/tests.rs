@@ -105,6 +105,74 @@ fn horizontal_bars_show_full_names_and_values() {
 }
 
 #[test]
+fn maps_of_many_cells_are_pictures_with_sharp_cells() {
+    let chart = banks(4, 80, 64);
+    let svg = chart.svg().expect("a chart");
+    assert_eq!(svg.matches("<image ").count(), 4);
+    assert!(svg.len() < 128 << 10, "{} bytes", svg.len());
+    let png = crate::png::encode(&svg, crate::png::FONTS.clone()).expect("a PNG");
+    let mut reader = ::png::Decoder::new(std::io::Cursor::new(png)).read_info().expect("a PNG");
+    let mut pixels = vec![0; reader.output_buffer_size()];
+    reader.next_frame(&mut pixels).expect("pixels");
+    // The lightest shade is that of single cells, which smoothing would darken.
+    assert!(pixels.chunks_exact(3).any(|pixel| pixel == [0xfd, 0xe7, 0x25]));
+    let small = banks(1, 8, 16).svg().expect("a chart");
+    assert!(!small.contains("<image ") && small.contains("channel 3, bank 5: "));
+}
+
+#[test]
+fn a_pdf_has_the_size_of_the_chart_and_text_in_an_embedded_font() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("chart.PDF");
+    let svg = ranked(2).svg().expect("a chart");
+    save(&path, &svg).expect("a PDF");
+    let pdf = std::fs::read(&path).expect("a PDF");
+    save(&path, &svg).expect("a PDF");
+    assert_eq!(pdf, std::fs::read(&path).expect("a PDF"), "the same again");
+    let text = String::from_utf8_lossy(&pdf);
+    assert!(text.starts_with("%PDF-1."));
+    for part in ["/FontFile", "/ToUnicode", "+NotoSans"] {
+        assert!(text.contains(part), "{part}");
+    }
+    let page = text.split("/MediaBox").nth(1).and_then(|rest| rest.split(']').next());
+    let sizes = page.expect("a page").trim_start_matches([' ', '[']).split(' ');
+    let sizes: Vec<f64> = sizes.filter_map(|size| size.parse().ok()).collect();
+    assert!((sizes[2] - 244.8).abs() < 0.1, "{sizes:?}");
+}
+
+#[test]
+fn a_style_sets_widths_and_fonts_of_files_and_looks_everywhere() {
+    let mut chart = ratios("bars", 2, &POLICIES[..2]);
+    let looks = Looks::from([("fcfs".to_owned(), Look::numbered(0).coloured("#123456"))]);
+    chart.style = Style { looks, column: Some(3.0), ..Style::default() }.into();
+    let svg = chart.svg().expect("a chart");
+    assert!(svg.contains("width=\"3in\"") && svg.contains("#123456"));
+    let on_screen = chart.drawn_in(Format::SCREEN).expect("a chart");
+    assert!(on_screen.svg.contains("#123456"));
+    assert_eq!(on_screen.size.0, 360.0);
+    let error = Font::installed("No such font").expect_err("no system has it").to_string();
+    assert_eq!(error, "this system has no font `No such font`");
+    assert!(Font::of_file(std::path::Path::new("Cargo.toml")).is_err());
+}
+
+#[test]
+fn a_ranking_names_every_policy_and_its_intervals() {
+    let chart = ranked(60);
+    let svg = chart.svg().expect("a chart");
+    let document = roxmltree::Document::parse(&svg).expect("well-formed XML");
+    let texts: Vec<&str> = document
+        .descendants()
+        .filter(|node| node.has_tag_name("text"))
+        .filter_map(|node| node.text())
+        .collect();
+    for name in ["p18", "p59", "fcfs/lrr"] {
+        assert!(texts.contains(&name), "{name}");
+    }
+    assert!(svg.contains(": 5 %, interval 4 to 6, range −85 to 10"), "{svg}");
+    assert!(texts.contains(&"5.0") && texts.contains(&"−18.6"), "{texts:?}");
+}
+
+#[test]
 fn groups_reserve_space_only_for_their_own_bars() {
     let svg = sparse().svg().expect("a chart");
     let document = roxmltree::Document::parse(&svg).expect("well-formed XML");
@@ -202,5 +270,5 @@ fn a_chart_is_written_as_svg_png_and_csv() {
     assert_eq!(pixels[..3], [255; 3]);
     assert!(has([0x00, 0x72, 0xb2]), "the bar is blue");
     assert!(has([0x22; 3]), "the axis and the text are dark");
-    assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 3);
+    assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 4);
 }

@@ -9,6 +9,12 @@ pub const SETTING: &str = "setting";
 /// Column of [`Study::runs`](crate::Study::runs): IPC relative to the baseline.
 pub const RATIO: &str = "ipc_ratio";
 
+/// Columns of [`Study::means`](crate::Study::means) and
+/// [`Study::workloads`](crate::Study::workloads): the ends of the 95 % interval of [`RATIO`], null
+/// where the noise is not known.
+pub const LOW: &str = "ipc_ratio_low";
+pub const HIGH: &str = "ipc_ratio_high";
+
 /// Column of [`Study::runs`](crate::Study::runs): whether a run is the baseline in the slots named
 /// by the baseline.
 pub const IS_BASELINE: &str = "is the baseline";

@@ -3,7 +3,8 @@
 use crate::prose::Prose;
 use crate::table::Table;
 use std::collections::HashSet;
-use warpmem_chart::Chart;
+use std::sync::Arc;
+use warpmem_chart::{Chart, Style};
 
 /// Maximum length of file names in characters, because a setting may have many parameters.
 const LONGEST: usize = 96;
@@ -102,6 +103,15 @@ impl Document {
                 Block::Table(table) => table.name = own_name(&table.name, &mut taken),
                 Block::Figure(chart) => chart.name = own_name(&chart.name, &mut taken),
                 Block::Text(_) | Block::Warning(_) | Block::Note(_) => {}
+            }
+        }
+    }
+
+    /// Gives all charts this appearance.
+    pub fn set_style(&mut self, style: &Arc<Style>) {
+        for block in self.sections.iter_mut().flat_map(|section| &mut section.blocks) {
+            if let Block::Figure(chart) = block {
+                chart.style = Arc::clone(style);
             }
         }
     }

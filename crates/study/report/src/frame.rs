@@ -18,6 +18,11 @@ pub fn has_some(frame: &DataFrame, column: &str) -> bool {
     values(frame, column).iter().any(|value| *value != 0.0)
 }
 
+/// Returns whether some value of the column is not null.
+pub fn has_value(frame: &DataFrame, column: &str) -> bool {
+    frame.column(column).is_ok_and(|column| column.null_count() < column.len())
+}
+
 /// Returns the non-null values of a numeric column.
 pub fn values(frame: &DataFrame, column: &str) -> Vec<f64> {
     let values = frame.column(column).ok().and_then(|column| column.cast(&DataType::Float64).ok());
@@ -29,6 +34,18 @@ pub fn values(frame: &DataFrame, column: &str) -> Vec<f64> {
 pub fn is_one_of(column: &str, values: &[String]) -> Expr {
     let values = Series::new(PlSmallStr::EMPTY, values);
     col(column).is_in(lit(values).implode(true), false)
+}
+
+/// Returns the rows whose `column` has one of `names`, in the order of the names.
+pub fn ordered(frame: &DataFrame, column: &str, names: &[String]) -> anyhow::Result<DataFrame> {
+    const ORDER: &str = "order of names";
+    let order = df!(column => names, ORDER => (0..names.len() as u32).collect::<Vec<_>>())?;
+    let key = [col(column)];
+    let mut join = JoinArgs::new(JoinType::Inner);
+    join.maintain_order = MaintainOrderJoin::Left;
+    let joined = frame.clone().lazy().join(order.lazy(), &key, &key, join);
+    let sorted = joined.sort([ORDER], SortMultipleOptions::default().with_maintain_order(true));
+    Ok(sorted.drop(by_name([ORDER], true, false)).collect()?)
 }
 
 /// Unpivots the columns `parts`: their names go to `part`, their values to `value`, beside `keys`.

@@ -4,7 +4,7 @@ use crate::document::{Block, Document, Section};
 use crate::prose::{Piece, Prose};
 use crate::table::{Heading, SHOWN_ROWS, Table};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
-use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 use warpmem_chart::Chart;
 
 mod charts;
@@ -17,7 +17,11 @@ const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 
      img-src data:; base-uri 'none'; form-action 'none'";
 
 /// Largest CSV of a table embedded in the page, bytes.
-const INLINE_CSV: usize = 256 << 10;
+const INLINE_CSV: usize = 64 << 10;
+/// Characters not allowed in a data URI within an attribute.
+const NOT_IN_DATA: &AsciiSet =
+    &CONTROLS.add(b' ').add(b'"').add(b'#').add(b'%').add(b'&').add(b'\'').add(b'<').add(b'>');
+
 /// Cells longer than this, in characters, may wrap.
 const LONG: usize = 32;
 
@@ -148,7 +152,7 @@ fn table(table: &Table) -> anyhow::Result<Markup> {
 
 /// Embeds all rows with full precision in the page.
 fn download(table: &Table, csv: &str) -> Markup {
-    let data = utf8_percent_encode(csv, NON_ALPHANUMERIC);
+    let data = utf8_percent_encode(csv, NOT_IN_DATA);
     html! {
         a href={ "data:text/csv;charset=utf-8," (data) } download={ (table.name) ".csv" } { "CSV" }
         @if table.rows() > SHOWN_ROWS { " with all of them" }

@@ -10,9 +10,11 @@ mod frame;
 pub mod html;
 mod limits;
 pub mod markdown;
+mod palette;
 mod prose;
 mod sections;
 mod study;
+mod style;
 mod table;
 #[cfg(test)]
 mod tests;
@@ -20,6 +22,7 @@ mod tests;
 pub use document::{Block, Document, Section};
 pub use prose::{Piece, Prose};
 pub use study::{Question, Study};
+pub use style::StyleFile;
 pub use table::{Heading, SHOWN_ROWS, Table};
 
 use columns::OVERRIDES;
@@ -51,12 +54,13 @@ pub fn compose(
         step()?;
         document.sections.push(make(study, &shown)?);
     }
-    finish(&mut document)?;
+    finish(&mut document, study)?;
     Ok(document)
 }
 
-/// Adds the sections about other sections.
-fn finish(document: &mut Document) -> anyhow::Result<()> {
+/// Adds the sections about other sections, and gives policies their colours.
+fn finish(document: &mut Document, study: &Study) -> anyhow::Result<()> {
+    document.set_style(&study.style);
     document.gather_absent();
     let definitions = sections::definitions(document)?;
     document.sections.push(definitions);

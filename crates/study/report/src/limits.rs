@@ -5,14 +5,20 @@ use crate::frame::{distinct, is_one_of};
 use crate::prose::Prose;
 use crate::study::Study;
 use polars::prelude::*;
-use warpmem_analysis::{Mean, polars};
+use std::collections::BTreeSet;
+use warpmem_analysis::polars;
 
-/// Largest numbers of settings, workloads and policies in charts.
+/// Largest numbers of settings, workloads and policies in charts with a mark for each run.
 const SETTINGS: usize = 3;
 const TRACES: usize = 40;
 const POLICIES: usize = 8;
+/// Largest product of workloads and policies.
+const MARKS: usize = 160;
+/// Largest numbers of workloads and policies in the ranking and the map of all workloads.
+pub const MOST_TRACES: usize = 160;
+pub const MOST_POLICIES: usize = 120;
 
-/// Settings, workloads and policies shown in charts.
+/// Settings, workloads and policies shown in charts with a mark for each run.
 pub struct Shown {
     pub settings: Vec<String>,
     pub traces: Vec<String>,
@@ -20,15 +26,15 @@ pub struct Shown {
 }
 
 impl Shown {
-    /// Selects everything if there is little; otherwise the policies that differ most from their
-    /// baselines, and the baselines.
+    /// Selects everything if there is little; otherwise the fastest and the slowest policies with
+    /// their baselines, and the workloads whose IPC differs most.
     pub fn of(study: &Study) -> anyhow::Result<Shown> {
-        let first = |names: &[String], most: usize| names[..names.len().min(most)].to_vec();
-        Ok(Shown {
-            settings: first(&study.settings, SETTINGS),
-            traces: first(&study.traces, TRACES),
-            policies: policies(study)?,
-        })
+        let settings = study.settings.iter().take(SETTINGS).cloned().collect::<Vec<_>>();
+        let policies = policies(study, &settings)?;
+        let most = TRACES.min(MARKS / policies.len().max(1));
+        let kept = most_different(&study.runs, most)?;
+        let traces = study.traces.iter().filter(|trace| kept.contains(trace)).cloned().collect();
+        Ok(Shown { settings, traces, policies })
     }
 
     /// Returns the runs of a setting.
@@ -51,8 +57,8 @@ impl Shown {
         if cut.is_empty() {
             return None;
         }
-        let words = "; the first settings and workloads, and the policies whose mean IPC ratio is farthest from 1, with their baselines. Tables and means cover all runs.";
-        Some(Prose::new(format!("Charts show {}{words}", cut.join(", "))))
+        let words = "; the first settings, the workloads whose IPC differs most between policies, and the fastest policies and the slowest one, with their baselines. The ranking, the map of workloads, tables and means cover all.";
+        Some(Prose::new(format!("The detailed charts show {}{words}", cut.join(", "))))
     }
 }
 
@@ -70,45 +76,51 @@ pub fn most_different(runs: &DataFrame, most: usize) -> anyhow::Result<Vec<Strin
     Ok(traces)
 }
 
-/// Returns the policies that differ most from their baselines, and the baselines.
-fn policies(study: &Study) -> anyhow::Result<Vec<String>> {
+/// Returns the policies of detailed charts, in the order of the runs: the fastest and the slowest
+/// of each setting in charts, then the next fastest, each with its baseline.
+fn policies(study: &Study, settings: &[String]) -> anyhow::Result<Vec<String>> {
     if study.policies.len() <= POLICIES {
         return Ok(study.policies.clone());
     }
-    let farthest = farthest(study)?;
-    let beside = study.runs.clone().lazy().select([POLICY, BESIDE].map(col));
-    let beside = beside.unique_stable(None, UniqueKeepStrategy::First).collect()?;
-    let [policies, baselines] = [beside.column(POLICY)?.str()?, beside.column(BESIDE)?.str()?];
-    let pairs: Vec<(&str, &str)> =
-        policies.iter().flatten().zip(baselines.iter().flatten()).collect();
-    let with_baselines = |policy: &str| -> Vec<String> {
-        let baselines = pairs.iter().filter(|(of, _)| *of == policy).map(|(_, baseline)| *baseline);
-        let baselines = baselines.filter(|name| study.policies.iter().any(|run| run == name));
-        [policy]
-            .into_iter()
-            .chain(baselines.filter(|name| *name != policy))
-            .map(str::to_owned)
-            .collect()
-    };
-    let (compared, alone): (Vec<_>, Vec<_>) =
-        farthest.iter().map(|policy| with_baselines(policy)).partition(|names| names.len() > 1);
-    let mut kept: Vec<String> = Vec::new();
-    for names in compared.into_iter().chain(alone) {
-        let new: Vec<String> = names.into_iter().filter(|name| !kept.contains(name)).collect();
+    let baselines = baselines(study)?;
+    let mut kept: BTreeSet<&str> = BTreeSet::new();
+    let ranked = settings.iter().map(|setting| ranked(study, setting));
+    let ranked = ranked.collect::<anyhow::Result<Vec<_>>>()?;
+    for policy in in_turn(&ranked) {
+        let own = baselines.iter().filter(|(of, _)| of == policy).map(|(_, baseline)| baseline);
+        let new: BTreeSet<&str> =
+            own.map(String::as_str).chain([policy]).filter(|name| !kept.contains(name)).collect();
         if kept.len() + new.len() <= POLICIES {
             kept.extend(new);
         }
     }
-    Ok(study.policies.iter().filter(|policy| kept.contains(policy)).cloned().collect())
+    Ok(study.policies.iter().filter(|policy| kept.contains(policy.as_str())).cloned().collect())
 }
 
-/// Returns the policies, sorted by the distance of their mean IPC ratio from 1.
-fn farthest(study: &Study) -> anyhow::Result<Vec<String>> {
-    const DISTANCE: &str = "distance";
-    let distance = (col(RATIO).log(lit(std::f64::consts::E))).abs().max();
-    let of_mean = col("mean").eq(lit(Mean::Geometric.name()));
-    let means = study.means.clone().lazy().filter(of_mean);
-    let order = SortMultipleOptions::default().with_order_descending(true).with_nulls_last(true);
-    let farthest = means.group_by_stable([col(POLICY)]).agg([distance.alias(DISTANCE)]);
-    distinct(&farthest.sort([DISTANCE], order).collect()?, POLICY)
+/// Lists the first of each ranking, the last of each, the second of each and so on.
+fn in_turn(ranked: &[Vec<String>]) -> impl Iterator<Item = &str> {
+    let longest = ranked.iter().map(Vec::len).max().unwrap_or(0);
+    let firsts = ranked.iter().filter_map(|ranked| ranked.first());
+    let lasts = ranked.iter().filter_map(|ranked| ranked.last());
+    let rest = (1..longest).flat_map(|at| ranked.iter().filter_map(move |ranked| ranked.get(at)));
+    firsts.chain(lasts).chain(rest).map(String::as_str)
+}
+
+/// Returns the policies of a setting by mean IPC ratio, the highest first.
+fn ranked(study: &Study, setting: &str) -> anyhow::Result<Vec<String>> {
+    let is_its = col("mean").eq(lit(study.mean.name())).and(col(SETTING).eq(lit(setting)));
+    let means = study.means.clone().lazy().filter(is_its.and(col(RATIO).is_not_null()));
+    let order = SortMultipleOptions::default().with_order_descending(true);
+    let means = means.sort([RATIO], order.with_maintain_order(true)).collect()?;
+    distinct(&means, POLICY)
+}
+
+/// Returns each policy with its baselines that have runs.
+fn baselines(study: &Study) -> anyhow::Result<Vec<(String, String)>> {
+    let pairs = study.runs.clone().lazy().select([POLICY, BESIDE].map(col));
+    let pairs = pairs.unique_stable(None, UniqueKeepStrategy::First).collect()?;
+    let [policies, baselines] = [pairs.column(POLICY)?.str()?, pairs.column(BESIDE)?.str()?];
+    let pairs = policies.iter().flatten().zip(baselines.iter().flatten());
+    let has_runs = |(_, baseline): &(&str, &str)| study.policies.iter().any(|run| run == baseline);
+    Ok(pairs.filter(has_runs).map(|(of, baseline)| (of.to_owned(), baseline.to_owned())).collect())
 }

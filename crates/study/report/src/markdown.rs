@@ -2,10 +2,11 @@
 
 use crate::document::{Block, Document, Section};
 use crate::prose::{Piece, Prose};
-use crate::table::{Heading, SHOWN_ROWS, Table};
+use crate::table::{SHOWN_ROWS, Table};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use std::fmt::Write;
 use std::path::Path;
+use warpmem_analysis::escaped_markdown as escaped;
 use warpmem_chart::Chart;
 
 /// Characters not allowed in the path of a link.
@@ -75,29 +76,7 @@ fn push_table(text: &mut String, table: &Table, plots: &str) -> anyhow::Result<(
 
 /// Renders the headings and the shown rows, without a title.
 pub fn rows(table: &Table) -> anyhow::Result<String> {
-    let mut text = String::new();
-    push_row(&mut text, table.headings.iter().map(heading));
-    let rule = |heading: &Heading| if heading.is_number { "---:" } else { "---" }.to_owned();
-    push_row(&mut text, table.headings.iter().map(rule));
-    for row in table.shown()? {
-        push_row(&mut text, row.iter().map(|cell| escaped(cell)));
-    }
-    Ok(text)
-}
-
-fn push_row(text: &mut String, cells: impl Iterator<Item = String>) {
-    text.push('|');
-    for cell in cells {
-        text.extend([" ", &cell, " |"]);
-    }
-    text.push('\n');
-}
-
-fn heading(heading: &Heading) -> String {
-    match heading.unit.as_str() {
-        "" => escaped(&heading.title),
-        unit => format!("{} ({})", escaped(&heading.title), escaped(unit)),
-    }
+    Ok(warpmem_analysis::markdown(&table.columns(), &table.shown()?))
 }
 
 fn prose(prose: &Prose) -> String {
@@ -118,29 +97,12 @@ fn code_span(code: &str) -> String {
     format!("{fence}{gap}{code}{gap}{fence}")
 }
 
-/// Escapes text so that it has no meaning in Markdown or HTML.
-fn escaped(text: &str) -> String {
-    let mut out = String::new();
-    for c in text.chars() {
-        match c {
-            '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '#' | '~' | '$' => out.extend(['\\', c]),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '&' => out.push_str("&amp;"),
-            '\n' | '\r' => out.push(' '),
-            c => out.push(c),
-        }
-    }
-    out
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn names_are_escaped_in_markup() {
-        assert_eq!(escaped("a|b_c*<i>`&\n"), "a\\|b\\_c\\*&lt;i&gt;\\`&amp; ");
+    fn code_and_links_are_escaped() {
         assert_eq!(code_span("gto"), "`gto`");
         assert_eq!(code_span("a``b"), "``` a``b ```");
         assert_eq!(link(Path::new("my plots/(1)")), "my%20plots/%281%29");

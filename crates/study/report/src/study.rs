@@ -1,15 +1,18 @@
 //! The runs of a report, what distinguishes them, and their baselines.
 
 use crate::baselines::{Group, usual, varied};
-use crate::columns::{BESIDE, IS_BASELINE, NO_OVERRIDE, OVERRIDES, POLICY, SETTING};
-use crate::frame::{distinct, is_one_of, names};
+use crate::columns::{BESIDE, HIGH, IS_BASELINE, LOW, NO_OVERRIDE, OVERRIDES, POLICY, SETTING};
+use crate::frame::{distinct, is_one_of, names, ordered};
+use crate::style::{Naming, Selection, StyleFile, Table};
 use crate::table::spelled;
 use anyhow::bail;
 use polars::prelude::*;
 use std::path::PathBuf;
+use std::sync::Arc;
 use warpmem_analysis::{
     COMPARED, CompareOptions, Comparison, Error, Mean, Results, compare, polars,
 };
+use warpmem_chart::Style;
 
 /// Column in which a comparison states how a run differs unexpectedly from its baseline.
 const MIXED: &str = "mixed";
@@ -21,6 +24,8 @@ pub struct Question {
     pub metrics: Option<Vec<String>>,
     pub mean: Mean,
     pub allow_mixed: bool,
+    /// Appearance and selection of policies and workloads.
+    pub style: Option<StyleFile>,
 }
 
 /// Runs and their baselines.
@@ -29,8 +34,11 @@ pub struct Study {
     /// One row per run, with the columns of `runs` and [`POLICY`], [`SETTING`], [`RATIO`] and the
     /// requested metrics; machines, workloads and policies each in order of first appearance.
     pub runs: DataFrame,
-    /// Means over workloads: three rows, distinguished by `mean`, for each setting and policy.
+    /// Means over workloads: three rows, distinguished by `mean`, for each setting and policy, with
+    /// the interval of [`RATIO`].
     pub means: DataFrame,
+    /// One row per setting, workload and policy, with [`RATIO`] and its interval.
+    pub workloads: DataFrame,
     /// Unexpected differences between runs; empty unless allowed.
     pub mixed: Vec<String>,
     /// Number of runs planned by a sweep, and number of missing runs.
@@ -47,6 +55,13 @@ pub struct Study {
     pub settings: Vec<String>,
     pub traces: Vec<String>,
     pub policies: Vec<String>,
+    /// Whether a style determines the order of policies and that of workloads; otherwise charts
+    /// sort them.
+    pub are_ordered: [bool; 2],
+    /// Appearance of charts: the looks of the policies.
+    pub style: Arc<Style>,
+    /// Names in the style file that the results do not have.
+    pub notes: Vec<String>,
     tells: NameParts,
     /// Slots named by the baseline.
     named_slots: Vec<String>,
@@ -63,68 +78,48 @@ impl Study {
     pub fn open(question: &Question) -> anyhow::Result<Study> {
         let results = Results::open_all(&question.directories)?;
         let all = read_runs(&results)?;
+        let (selection, mut notes) = (Selection { file: question.style.as_ref() }, Vec::new());
+        let traces = selection.naming(Table::Workloads, distinct(&all, "trace")?, &mut notes)?;
+        // Means are over the selected workloads.
+        let all = ordered(&all, "trace", &traces.names)?;
         let slots = varied(&all)?;
-        let groups = match &question.baseline {
-            Some(name) => {
-                vec![Group { baseline: name.clone(), machines: distinct(&all, "machine")? }]
-            }
-            None => usual(&all, &slots)?,
-        };
+        let groups = groups(question, &all, &slots)?;
         let own = || COMPARED.map(str::to_owned).to_vec();
         let metrics = question.metrics.clone().unwrap_or_else(own);
-        let options = |group: &Group| {
-            let mut options = CompareOptions::new(&group.baseline);
-            options.slots.clone_from(&slots);
-            options.metrics.clone_from(&metrics);
-            options.allow_mixed = question.allow_mixed;
-            // Runs may be missing from a shard or an unfinished sweep.
-            options.allow_unmatched = true;
-            options
+        let (comparisons, mixed) = comparisons(question, &all, (&slots, &metrics), &groups)?;
+        let tells = NameParts::of(&all, &slots)?;
+        let frame = |of: &dyn Fn(&Comparison) -> LazyFrame| {
+            let named = |comparison: &Comparison| {
+                let names = names_of_runs(&slots, tells, comparison.baseline_slots());
+                of(comparison).with_columns(names)
+            };
+            under_each_other(comparisons.iter().map(named))
         };
-        let of_group = |group: &Group| {
-            let runs = all.clone().lazy().filter(is_one_of("machine", &group.machines));
-            Ok(compare(runs, &options(group))?)
-        };
-        let first = compare(all.clone().lazy(), &options(&groups[0]))?;
-        let mixed = first.mixed().to_vec();
-        let comparisons = match groups.as_slice() {
-            [_] => vec![first],
-            several => several.iter().map(of_group).collect::<anyhow::Result<Vec<_>>>()?,
-        };
-
-        let tells = NameParts {
-            machines: all.column("machine")?.n_unique()? > 1,
-            overrides: !slots.contains(&OVERRIDES.to_owned())
-                && all.column(OVERRIDES)?.n_unique()? > 1,
-        };
-        let named = |frame: LazyFrame, comparison: &Comparison| {
-            let names = names_of_runs(&slots, tells, comparison.baseline_slots());
-            frame.with_columns(names)
-        };
-        let rows = comparisons.iter().map(|comparison| {
-            named(beside(comparison.rows(), &all, &slots, !mixed.is_empty()), comparison)
-        });
-        let means = comparisons
-            .iter()
-            .map(|comparison| named(comparison.means().clone().lazy(), comparison));
-        let runs = under_each_other(rows)?;
-        let label = |comparison: &Comparison| comparison.baseline().to_owned();
+        let runs = frame(&|comparison| beside(comparison.rows(), &all, &slots, !mixed.is_empty()))?;
+        let policies = selection.naming(Table::Policies, distinct(&runs, POLICY)?, &mut notes)?;
+        let styled = Styled { settings: distinct(&runs, SETTING)?, policies, traces };
+        let label = |comparison: &Comparison| styled.policies.label(comparison.baseline());
         let machines = groups.into_iter().map(|group| group.machines);
         let named_slots = comparisons[0].baseline_slots().iter().map(|(slot, _)| slot.clone());
         Ok(Study {
-            means: under_each_other(means)?,
-            settings: distinct(&runs, SETTING)?,
-            traces: distinct(&runs, "trace")?,
-            policies: distinct(&runs, POLICY)?,
+            runs: styled.frame(&runs)?,
+            means: styled.frame(&frame(&|comparison| with_interval(comparison.means()))?)?,
+            workloads: styled
+                .frame(&frame(&|comparison| with_interval(by_workload(comparison)))?)?,
+            style: Arc::new(selection.style(&styled.policies, &mut notes)),
+            traces: styled.traces.labelled(),
+            are_ordered: [styled.policies.is_ordered, styled.traces.is_ordered],
+            policies: styled.policies.labelled(),
             named_slots: named_slots.collect(),
             planned: results.planned()?,
             unmatched: comparisons.iter().map(Comparison::unmatched).sum(),
             baselines: comparisons.iter().map(label).zip(machines).collect(),
+            settings: styled.settings,
             mean: question.mean,
+            notes,
             tells,
             mixed,
             results,
-            runs,
             slots,
             metrics,
         })
@@ -232,6 +227,80 @@ impl Study {
     }
 }
 
+impl NameParts {
+    fn of(runs: &DataFrame, slots: &[String]) -> anyhow::Result<NameParts> {
+        let is_compared = slots.iter().any(|slot| slot == OVERRIDES);
+        Ok(NameParts {
+            machines: runs.column("machine")?.n_unique()? > 1,
+            overrides: !is_compared && runs.column(OVERRIDES)?.n_unique()? > 1,
+        })
+    }
+}
+
+/// Names as shown, in their order.
+struct Styled {
+    settings: Vec<String>,
+    policies: Naming,
+    traces: Naming,
+}
+
+impl Styled {
+    /// Selects, orders and labels the rows of a frame, which may have no workloads.
+    fn frame(&self, frame: &DataFrame) -> anyhow::Result<DataFrame> {
+        let mut frame = ordered(frame, POLICY, &self.policies.names)?;
+        let mut renamed = vec![self.policies.renamed(POLICY), self.policies.renamed(BESIDE)];
+        if frame.schema().contains("trace") {
+            // Repeats of a workload have a name that no run has.
+            let others = distinct(&frame, "trace")?.into_iter();
+            let others = others.filter(|name| !self.traces.names.contains(name));
+            let names: Vec<String> = self.traces.names.iter().cloned().chain(others).collect();
+            frame = ordered(&frame, "trace", &names)?;
+            renamed.push(self.traces.renamed("trace"));
+        }
+        let frame = ordered(&frame, SETTING, &self.settings)?;
+        Ok(frame.lazy().with_columns(renamed).collect()?)
+    }
+}
+
+/// Returns the baselines, each with its machines.
+fn groups(question: &Question, runs: &DataFrame, slots: &[String]) -> anyhow::Result<Vec<Group>> {
+    match &question.baseline {
+        Some(name) => {
+            Ok(vec![Group { baseline: name.clone(), machines: distinct(runs, "machine")? }])
+        }
+        None => usual(runs, slots),
+    }
+}
+
+/// Compares the runs of each group, and returns the unexpected differences.
+fn comparisons(
+    question: &Question,
+    runs: &DataFrame,
+    (slots, metrics): (&[String], &[String]),
+    groups: &[Group],
+) -> anyhow::Result<(Vec<Comparison>, Vec<String>)> {
+    let options = |group: &Group| {
+        let mut options = CompareOptions::new(&group.baseline);
+        options.slots = slots.to_vec();
+        options.metrics = metrics.to_vec();
+        options.allow_mixed = question.allow_mixed;
+        // Runs may be missing from a shard or an unfinished sweep.
+        options.allow_unmatched = true;
+        options
+    };
+    let of_group = |group: &Group| {
+        let runs = runs.clone().lazy().filter(is_one_of("machine", &group.machines));
+        Ok(compare(runs, &options(group))?)
+    };
+    let first = compare(runs.clone().lazy(), &options(&groups[0]))?;
+    let mixed = first.mixed().to_vec();
+    let comparisons = match groups {
+        [_] => vec![first],
+        several => several.iter().map(of_group).collect::<anyhow::Result<_>>()?,
+    };
+    Ok((comparisons, mixed))
+}
+
 fn read_runs(results: &Results) -> anyhow::Result<DataFrame> {
     let runs = results.runs().map_err(|error| match error {
         Error::NoTable { .. } => anyhow::Error::new(error).context(
@@ -244,6 +313,18 @@ fn read_runs(results: &Results) -> anyhow::Result<DataFrame> {
         0 => bail!("the table `runs` has no rows: no run has finished yet"),
         _ => Ok(runs),
     }
+}
+
+/// Returns the rows of a comparison by workload and policy.
+fn by_workload(comparison: &Comparison) -> &DataFrame {
+    comparison.rows()
+}
+
+/// Adds the columns of the interval where a comparison does not know them.
+fn with_interval(rows: &DataFrame) -> LazyFrame {
+    let absent = [LOW, HIGH].into_iter().filter(|name| !rows.schema().contains(name));
+    let nulls = absent.map(|name| lit(NULL).cast(DataType::Float64).alias(name));
+    rows.clone().lazy().with_columns(nulls.collect::<Vec<_>>())
 }
 
 /// Returns expressions for the names of runs; `baseline` is the policy in each slot named by the

@@ -4,7 +4,9 @@ use crate::prose::Prose;
 use polars::prelude::{Column, DataFrame};
 use std::collections::HashMap;
 use std::sync::LazyLock;
-use warpmem_analysis::{Digits, column_to_strings, digits, metric, polars, table_to_csv};
+use warpmem_analysis::{
+    Digits, MarkupColumn, column_to_strings, digits, latex, markdown, metric, polars, table_to_csv,
+};
 use warpmem_record::{ColumnInfo, schema};
 
 /// Largest number of rows shown in a report; the CSV has all.
@@ -86,7 +88,10 @@ impl Table {
 
     /// Returns the shown values of the first [`SHOWN_ROWS`] rows.
     pub fn shown(&self) -> anyhow::Result<Vec<Vec<String>>> {
-        let head = self.frame.head(Some(SHOWN_ROWS));
+        self.cells(&self.frame.head(Some(SHOWN_ROWS)))
+    }
+
+    fn cells(&self, head: &DataFrame) -> anyhow::Result<Vec<Vec<String>>> {
         let columns = head.columns().iter().zip(&self.headings);
         let columns = columns
             .map(|(column, heading)| Ok(column_to_strings(column, heading.digits)?))
@@ -98,6 +103,26 @@ impl Table {
     /// Returns all rows as CSV with full precision.
     pub fn csv(&self) -> anyhow::Result<String> {
         Ok(table_to_csv(&self.frame)?)
+    }
+
+    /// Returns all rows as a table of LaTeX, with the digits of the report.
+    pub fn latex(&self) -> anyhow::Result<String> {
+        Ok(latex(&self.columns(), &self.cells(&self.frame)?))
+    }
+
+    /// Returns all rows as a table of Markdown, with the digits of the report.
+    pub fn markdown(&self) -> anyhow::Result<String> {
+        Ok(markdown(&self.columns(), &self.cells(&self.frame)?))
+    }
+
+    /// Describes the columns for markup.
+    pub fn columns(&self) -> Vec<MarkupColumn> {
+        let column = |heading: &Heading| MarkupColumn {
+            title: heading.title.clone(),
+            unit: heading.unit.clone(),
+            is_number: heading.is_number,
+        };
+        self.headings.iter().map(column).collect()
     }
 }
 
@@ -185,5 +210,7 @@ mod tests {
         let table = Table::new("t", "T", df!("cycles" => (0..rows).collect::<Vec<_>>()).unwrap());
         assert_eq!(table.shown().unwrap().len(), SHOWN_ROWS);
         assert_eq!(table.csv().unwrap().lines().count(), 1 + rows as usize);
+        assert_eq!(table.latex().unwrap().lines().count(), 8 + rows as usize);
+        assert_eq!(table.markdown().unwrap().lines().count(), 2 + rows as usize);
     }
 }

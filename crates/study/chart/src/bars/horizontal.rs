@@ -4,7 +4,7 @@ use super::Bar;
 use crate::Chart;
 use crate::canvas::{Anchor, Canvas, Drawing, GREY, GRID, INK, Paint, Rect, THIN, Text};
 use crate::data::{self, Keys};
-use crate::font::{self, LABEL, TITLE};
+use crate::font::{self, LABEL};
 use crate::frame::{self, EDGE, GAP, LABEL_LINE, TICK, TITLE_LINE};
 use crate::kinds::Bars;
 use crate::legend::{Legend, Sample};
@@ -60,8 +60,8 @@ impl HorizontalBars<'_> {
         let rows = self.rows(EDGE + legend.height(), NAMES * width);
         let plot = self.plot(&rows, width, EDGE + legend.height());
         let below = TICK + GAP + LABEL_LINE + TITLE_LINE;
-        let height = plot.bottom() + below + frame::note_height(self.note.as_deref()) + EDGE;
-        let mut canvas = Canvas::new(chart, (width, height), self.series.names.len());
+        let height = plot.bottom() + below + frame::note_height(self.note.as_deref(), width) + EDGE;
+        let mut canvas = Canvas::with_fills(chart, (width, height), &self.series.names);
         legend.draw(&mut canvas, (EDGE, EDGE));
         self.draw_grid(&mut canvas, &plot);
         for bar in &self.bars {
@@ -166,20 +166,6 @@ impl HorizontalBars<'_> {
             let x = frame::x_at(span, plot, reference);
             canvas.line((x, plot.top), (x, plot.bottom()), &Paint::stroke(INK, 0.7).dashed("3 2"));
         }
-        canvas.line((plot.left, plot.bottom()), (plot.right(), plot.bottom()), &ink);
-        for (tick, label) in span.spaced(plot.width, |label| font::width(label, LABEL) + 2.0 * GAP)
-        {
-            let x = frame::x_at(span, plot, tick);
-            canvas.line((x, plot.bottom()), (x, plot.bottom() + TICK), &ink);
-            let at = (x, plot.bottom() + TICK + GAP + LABEL_LINE / 2.0);
-            canvas.text(&Text::new(label, at, Anchor::Middle), None);
-        }
-        let whole = self.kind.axis.title();
-        let title = font::fit(&whole, TITLE, width - 2.0 * EDGE);
-        let half = font::width(&title, TITLE) / 2.0;
-        let middle = (plot.left + plot.width / 2.0).clamp(EDGE + half, width - EDGE - half);
-        let at = (middle, plot.bottom() + TICK + GAP + LABEL_LINE + TITLE_LINE / 2.0);
-        let text = Text::new(&title, at, Anchor::Middle).size(TITLE);
-        canvas.text(&text, (title != whole).then_some(&*whole));
+        frame::x_axis(canvas, &self.kind.axis, span, plot, width);
     }
 }

@@ -57,7 +57,7 @@ pub fn draw(chart: &Chart, kind: &Bars) -> anyhow::Result<Drawing> {
     let series = Keys::of(&chart.data, &kind.series)?;
     let set_apart = move_to_end(&mut categories, &kind.set_apart);
     let values = data::values(&chart.data, &kind.value, &kind.axis)?;
-    let ranges = ranges(chart, kind)?;
+    let ranges = data::ends(&chart.data, kind.range.as_ref(), &kind.axis)?;
     let bars = bars(&categories, &series, &values, &ranges)?;
     let Some(span) = span(&bars, kind) else { return frame::nothing(chart) };
     if kind.are_horizontal {
@@ -86,7 +86,7 @@ pub fn draw(chart: &Chart, kind: &Bars) -> anyhow::Result<Drawing> {
         note: data::note(values.len() - bars.len(), values.len(), &[&kind.axis]),
     };
     let layout = groups.layout();
-    let mut canvas = layout.canvas(chart, series.names.len());
+    let mut canvas = layout.canvas(chart);
     for bar in &bars {
         draw_bar(&mut canvas, &layout, bar, &bar.tip(&categories, &series, kind));
         draw_whisker(&mut canvas, &layout, bar, high);
@@ -96,14 +96,6 @@ pub fn draw(chart: &Chart, kind: &Bars) -> anyhow::Result<Drawing> {
         write_beyond(&mut canvas, &layout, row, &of_row.copied().collect::<Vec<_>>());
     }
     layout.finish(canvas, kind.reference)
-}
-
-/// Returns the ends of the whisker of each row.
-fn ranges(chart: &Chart, kind: &Bars) -> anyhow::Result<Vec<Option<[f64; 2]>>> {
-    let Some([least, greatest]) = &kind.range else { return Ok(vec![None; chart.data.height()]) };
-    let least = data::values(&chart.data, least, &kind.axis)?;
-    let greatest = data::values(&chart.data, greatest, &kind.axis)?;
-    Ok(least.into_iter().zip(greatest).map(|(least, greatest)| Some([least?, greatest?])).collect())
 }
 
 /// Returns the bars that have a value, each once.

@@ -322,7 +322,7 @@ fn series() -> Chart {
     )
 }
 
-fn banks(maps: usize, channels: usize, banks: usize) -> Chart {
+pub fn banks(maps: usize, channels: usize, banks: usize) -> Chart {
     let (mut policy, mut channel, mut bank, mut accesses) = (vec![], vec![], vec![], vec![]);
     for map in 0..maps {
         for c in 0..channels {
@@ -368,6 +368,50 @@ fn interactions() -> Chart {
         data,
         HeatMap::new("a", "b", "effect", x, y, Axis::new("effect on IPC", "%")),
     )
+}
+
+/// Ranks policies, some with intervals, one far below the others.
+pub fn ranked(count: usize) -> Chart {
+    let name =
+        |n: usize| format!("{}/{}", POLICIES[n % 6], ["lrr", "two-level-active", "gto"][n / 6 % 3]);
+    let names: Vec<String> =
+        (0..count).map(|n| if n < 18 { name(n) } else { format!("p{n}") }).collect();
+    let change: Vec<f64> = (0..count).map(|n| 0.05 - 0.004 * n as f64).collect();
+    let end = |by: f64, every: usize| {
+        let end = |(n, change): (usize, &f64)| (n % every == 0).then_some(change + by);
+        change.iter().enumerate().map(end).collect::<Vec<Option<f64>>>()
+    };
+    let ends = [end(-0.9, 1), end(0.05, 1), end(-0.01, 2), end(0.01, 2)];
+    let [least, greatest, low, high] = ends;
+    let data = frame(vec![
+        column("policy", names),
+        column("change", &change),
+        column("least", least),
+        column("greatest", greatest),
+        column("low", low),
+        column("high", high),
+    ]);
+    let axis = Axis::percent("IPC above fr-fcfs(banks=stepping,picks_per_cycle=1)");
+    let kind = Dots::new("policy", "change", axis).range("least", "greatest");
+    let kind = kind.interval("low", "high").reference(0.0);
+    Chart::new(format!("dots-{count}"), "Means", "", data, kind)
+}
+
+/// Changes of many policies on many workloads.
+fn matrix(policies: usize, count: usize) -> Chart {
+    let mut names = workloads(count);
+    names.push("geometric mean".to_owned());
+    let policy = |n: usize| if n < 6 { POLICIES[n].to_owned() } else { format!("policy-{n}") };
+    let policies: Vec<String> = (0..policies).map(policy).collect();
+    let refs: Vec<&str> = policies.iter().map(String::as_str).collect();
+    let (trace, policy) = grid(&names, &refs);
+    let mut change: Vec<Option<f64>> =
+        (0..trace.len()).map(|n| Some(0.4 * (measured(n) - 0.7))).collect();
+    (change[0], change[1]) = (Some(7.0), None);
+    let data = vec![column("trace", trace), column("policy", policy), column("v", change)];
+    let kind = Matrix::new("policy", "trace", "v", Axis::percent("change of IPC"));
+    let name = format!("matrix-{}-{count}", policies.len());
+    Chart::new(name, "Changes", "", frame(data), kind.set_apart(["geometric mean"]))
 }
 
 /// Draws a map of gains with workloads on it, three of them at the same point.
@@ -430,8 +474,16 @@ pub fn gallery() -> Vec<Chart> {
         banks(1, 8, 16),
         banks(6, 8, 16),
         banks(9, 40, 16),
+        banks(4, 80, 64),
         interactions(),
         marked(),
+        ranked(2),
+        ranked(24),
+        ranked(60),
+        matrix(2, 2),
+        matrix(7, 8),
+        matrix(24, 60),
+        matrix(60, 60),
         values("odd-nothing", vec![]),
         values("odd-null", vec![None, Some(f64::NAN), Some(f64::INFINITY)]),
         values("odd-point", vec![Some(7.0)]),

@@ -112,6 +112,11 @@ fn charts() -> impl Strategy<Value = Vec<Chart>> {
                 data.clone(),
                 HeatMap::new("a", "b", "x", x.clone(), y.clone(), y.clone()).panels("c").into(),
             ),
+            (
+                first(["a", "a"]),
+                Dots::new("a", "x", y.clone()).range("y", "x").interval("x", "y").into(),
+            ),
+            (pairs.clone(), Matrix::new("a", "b", "x", y.clone()).into()),
         ];
         let chart = |(number, (data, kind)): (usize, (DataFrame, Kind))| {
             Chart::new(format!("kind-{number}"), "title", "", data, kind)

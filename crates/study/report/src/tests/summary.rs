@@ -1,6 +1,7 @@
 //! The summary of runs, and the head of a page.
 
 use super::*;
+use crate::columns::{HIGH, LOW, RATIO};
 
 #[test]
 fn summary_names_fastest_and_slowest_policy_and_ends_with_the_runs() {
@@ -41,6 +42,58 @@ fn the_baseline_may_be_the_fastest_and_equal_policies_are_called_equal() {
     rewrite(&directory, |runs| runs.with_columns([lit(1.0).alias("ipc_thread")]));
     let equal = summary("policy-0");
     assert!(equal.contains("the 3 DRAM schedulers are equally fast"), "{equal}");
+}
+
+/// Policy 2 is the fastest by 0.05 %, then by 5 % within noise, then by 5 %.
+#[test]
+fn no_policy_wins_within_a_thousandth_or_within_noise() {
+    let directory = runs(3, 2, &[""]);
+    let summary = |ratio: f64, half: Option<f64>| {
+        rewrite(&directory, |runs| {
+            let is_first = col("dram_scheduler").eq(lit("policy-2"));
+            runs.with_columns([when(is_first)
+                .then(lit(2.0 * ratio))
+                .otherwise(
+                    when(col("dram_scheduler").eq(lit("policy-0")))
+                        .then(lit(1.0))
+                        .otherwise(lit(2.0)),
+                )
+                .alias("ipc_thread")])
+        });
+        let mut study = study(&directory, "policy-0");
+        let ends = [(LOW, -1.0), (HIGH, 1.0)].map(|(name, side)| {
+            let half = half.map_or(lit(NULL), |half| lit(side * half));
+            (col(RATIO) + half.cast(DataType::Float64)).alias(name)
+        });
+        study.means = study.means.lazy().with_columns(ends).collect().unwrap();
+        section(&page(&study), "Summary").to_owned()
+    };
+    let near = summary(1.0005, None);
+    let said = "No DRAM scheduler is the fastest: `policy-2` and `policy-1` are equal (their means differ by less than 0.1 %); the IPC of the first is 100.1 % above that of `policy-0`";
+    assert!(near.contains(said), "{near}");
+    let noisy = summary(1.05, Some(0.2));
+    assert!(noisy.contains("are equal (their 95 % intervals overlap)"), "{noisy}");
+    assert!(noisy.contains("brackets are the 95 % confidence interval of the mean"), "{noisy}");
+    let clear = summary(1.05, Some(0.02));
+    assert!(clear.contains("**`policy-2`** is the fastest of 3"), "{clear}");
+}
+
+#[test]
+fn all_policies_are_ranked_and_mapped_with_the_winner_first() {
+    let directory = runs(24, 6, &[""]);
+    let study = study(&directory, "policy-3");
+    let shown = Shown::of(&study).unwrap();
+    assert!(shown.policies.iter().any(|policy| policy == "policy-23"), "{:?}", shown.policies);
+    let document = document(&study, &shown);
+    let chart = |name: &str| document.charts().find(|chart| chart.name == name).unwrap();
+    for (name, rows) in [("ipc-means", 24), ("ipc", 24 * 7)] {
+        let chart = chart(name);
+        let policies = chart.data.column(POLICY).unwrap().str().unwrap();
+        assert_eq!(policies.get(0), Some("policy-23"), "{name}");
+        assert_eq!(policies.len(), rows, "{name}");
+        assert!(chart.svg().unwrap().contains(">policy-23<"), "{name}");
+        assert!(chart.style.looks.contains_key("policy-23"));
+    }
 }
 
 #[test]
@@ -107,6 +160,28 @@ fn runs_of_one_policy_are_described_instead_of_compared() {
         assert!(summary.contains(said), "{said}: {summary}");
     }
     assert!(summary.contains("outcome-sm-cycles.svg") && summary.contains("outcome-latency.svg"));
+}
+
+#[test]
+fn sampled_runs_of_one_policy_have_whiskers() {
+    let directory = runs(1, 3, &[""]);
+    let chart = || {
+        let study = study(&directory, "policy-0");
+        let document = document(&study, &Shown::of(&study).unwrap());
+        let chart = document.charts().find(|chart| chart.name == "outcome-ipc").unwrap();
+        (chart.caption.clone(), chart.svg().unwrap())
+    };
+    let interval = |half: Expr| {
+        rewrite(&directory, |runs| {
+            runs.with_columns([half.clone().cast(DataType::Float64).alias("cycles_interval")])
+        });
+    };
+    interval(lit(NULL));
+    assert!(!chart().0.contains("interval"));
+    interval(when(col("trace").eq(lit("trace-001"))).then(lit(0.25)).otherwise(lit(NULL)));
+    let (caption, svg) = chart();
+    assert!(caption.contains("95 % confidence interval"), "{caption}");
+    assert_eq!(svg.matches(": 1 1/cycle (0.8 to 1.333)").count(), 1, "{svg}");
 }
 
 #[test]

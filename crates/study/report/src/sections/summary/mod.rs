@@ -1,6 +1,7 @@
 //! The answer, before everything else: the best policy and its gain, or the limiting factor of a
 //! single run.
 
+mod charts;
 mod outcome;
 mod standings;
 mod verdict;
@@ -39,7 +40,7 @@ fn add_comparison(mut section: Section, study: &Study, shown: &Shown) -> anyhow:
         let effects = parameters::effects(study)?;
         section = effects.into_iter().take(PARAMETERS).fold(section, Section::text);
     }
-    for chart in standings.charts(study, shown)? {
+    for chart in charts::charts(&standings, study, shown)? {
         section = section.figure(chart);
     }
     Ok(section.table(standings.table(study)?))

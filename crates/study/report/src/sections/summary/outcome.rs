@@ -2,7 +2,7 @@
 
 use crate::columns::SETTING;
 use crate::document::Section;
-use crate::frame::values;
+use crate::frame::{has_value, values};
 use crate::limits::Shown;
 use crate::prose::Prose;
 use crate::sections::one_run::Run;
@@ -13,6 +13,12 @@ use polars::prelude::*;
 use warpmem_analysis::{STAGES, polars};
 use warpmem_chart::{Axis, Bars, Chart, Kind};
 use warpmem_support::text::counted;
+
+/// Column of half of the 95 % interval of the cycles, as a fraction of them.
+const INTERVAL: &str = "cycles_interval";
+/// Columns of the ends of the interval of the IPC.
+const LOW: &str = "low";
+const HIGH: &str = "high";
 
 /// Columns shown for each run, beside the requested metrics.
 const COLUMNS: [&str; 9] = [
@@ -58,17 +64,32 @@ fn add_runs(section: Section, study: &Study, shown: &Shown) -> anyhow::Result<Se
             "Use of the DRAM bus by each workload",
         ),
     ];
+    let is_sampled = has_value(&data, INTERVAL);
+    let data = if is_sampled { with_ends(data)? } else { data };
     let charts = charts.into_iter().map(|(name, column, axis, title)| {
-        let data = data.select(["trace", SETTING, column])?;
         let bars = Bars::new("trace", SETTING, column, axis);
-        let caption = match column {
-            "ipc_thread" => "Thread instructions per core cycle.",
+        let (bars, ends) = match column {
+            "ipc_thread" if is_sampled => (bars.range(LOW, HIGH), &[LOW, HIGH][..]),
+            _ => (bars, &[][..]),
+        };
+        let data = data.select([&["trace", SETTING, column], ends].concat())?;
+        let caption = match (column, ends) {
+            ("ipc_thread", []) => "Thread instructions per core cycle.",
+            ("ipc_thread", _) => "Thread instructions per core cycle; whiskers are the 95 % confidence interval of sampled runs.",
             _ => "Cycles in which a DRAM data bus is busy, over all DRAM cycles: 100 % is the peak bandwidth.",
         };
         anyhow::Ok(Chart::new(name, title, caption, data, Kind::Bars(bars)))
     });
     let charts = charts.collect::<anyhow::Result<Vec<_>>>()?;
     Ok(charts.into_iter().fold(section.text(overview(study)), Section::figure))
+}
+
+/// Adds the ends of the interval of the IPC, from that of the cycles.
+fn with_ends(runs: DataFrame) -> anyhow::Result<DataFrame> {
+    let end = |side: f64, name: &str| {
+        (col("ipc_thread") / (lit(1.0) - lit(side) * col(INTERVAL))).alias(name)
+    };
+    Ok(runs.lazy().with_columns([end(-1.0, LOW), end(1.0, HIGH)]).collect()?)
 }
 
 fn overview(study: &Study) -> Prose {

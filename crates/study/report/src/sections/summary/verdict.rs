@@ -7,9 +7,7 @@ use crate::prose::Prose;
 use crate::sections::{Scope, scopes};
 use crate::study::Study;
 use crate::table::spelled;
-use polars::prelude::{DataFrame, StringChunked};
 use std::cmp::Reverse;
-use warpmem_analysis::polars;
 use warpmem_support::text::counted;
 
 /// Smallest difference between means that are not called equal.
@@ -24,19 +22,16 @@ const NAMED: usize = 2;
 /// loss.
 pub fn verdicts(study: &Study, shown: &Shown, standings: &Standings) -> anyhow::Result<Vec<Prose>> {
     if study.settings.len() > FEW {
-        let ends = standings.ends()?;
-        return match ends.height() {
-            0 => Ok(Vec::new()),
-            _ => Ok(vec![over_settings(&ends)?, largest(study, standings)?]),
+        let ends = ends(study, standings)?;
+        return match ends.as_slice() {
+            [] => Ok(Vec::new()),
+            ends => Ok(vec![over_settings(ends), largest(study, standings)?]),
         };
     }
     let mut verdicts = Vec::new();
     for scope in scopes(study, shown)? {
         let standings = standings.of_setting(&scope.setting)?;
-        if let [fastest, rest @ .., slowest] = standings.as_slice() {
-            let words = Words { study, scope: &scope };
-            verdicts.push(words.verdict(fastest, rest, slowest));
-        }
+        verdicts.extend(Words { study, scope: &scope }.verdict(&standings));
     }
     Ok(verdicts)
 }
@@ -45,7 +40,7 @@ pub fn verdicts(study: &Study, shown: &Shown, standings: &Standings) -> anyhow::
 fn largest(study: &Study, standings: &Standings) -> anyhow::Result<Prose> {
     let baseline = study.baseline();
     let prose = match standings.greatest()? {
-        Some((setting, most)) if most.mean > 1.0 => {
+        Some((setting, most)) if most.mean > 1.0 + EQUAL && !includes_one(&most) => {
             let prose =
                 Prose::new("The largest gain is that of ").answer(&most.policy).words(" with ");
             let prose = prose.code(setting).words(format!(": {} ", distance(most.mean)));
@@ -55,7 +50,7 @@ fn largest(study: &Study, standings: &Standings) -> anyhow::Result<Prose> {
         _ => Prose::new("No policy is faster than the baseline, ").code(baseline).words(". "),
     };
     Ok(match standings.least()? {
-        Some((setting, least)) if least.mean < 1.0 => {
+        Some((setting, least)) if least.mean < 1.0 - EQUAL && !includes_one(&least) => {
             let prose =
                 prose.words("The largest loss is that of ").answer(&least.policy).words(" with ");
             let prose = prose.code(setting).words(format!(": {}", distance(least.mean)));
@@ -71,31 +66,66 @@ fn over(study: &Study, standing: &Standing) -> String {
     format!(" in the {} over {workloads}", study.mean_name())
 }
 
-/// Counts how often a policy is the fastest, and how often the slowest.
-fn over_settings(ends: &DataFrame) -> anyhow::Result<Prose> {
-    let settings = counted(ends.height(), "setting");
-    let prose = Prose::new(format!("Of {settings}, the fastest is "));
-    let prose = most_frequent(prose, ends.column("fastest")?.str()?);
-    let prose = most_frequent(prose.words("; the slowest is "), ends.column("slowest")?.str()?);
-    Ok(prose.words("."))
+/// Returns whether the mean may equal that of the baseline.
+fn includes_one(standing: &Standing) -> bool {
+    standing.interval.is_some_and(|[low, high]| low <= 1.0 && 1.0 <= high)
 }
 
-/// Appends `fr-fcfs in 12, warped-mc in 3`.
-fn most_frequent(prose: Prose, names: &StringChunked) -> Prose {
+/// The fastest and the slowest policy of a setting; none where several are equal.
+struct Ends {
+    fastest: Option<String>,
+    slowest: Option<String>,
+}
+
+/// Returns the ends of each setting that has several policies.
+fn ends(study: &Study, standings: &Standings) -> anyhow::Result<Vec<Ends>> {
+    let mut ends = Vec::new();
+    for setting in &study.settings {
+        let standings = standings.of_setting(setting)?;
+        if let [first, second, ..] = standings.as_slice() {
+            let (last, before) = (&standings[standings.len() - 1], &standings[standings.len() - 2]);
+            let own = |end: &Standing, next: &Standing| {
+                (!is_equal(end, next)).then(|| end.policy.clone())
+            };
+            ends.push(Ends { fastest: own(first, second), slowest: own(last, before) });
+        }
+    }
+    Ok(ends)
+}
+
+/// Counts how often a policy is the fastest, and how often the slowest.
+fn over_settings(ends: &[Ends]) -> Prose {
+    let prose = Prose::new(format!("Of {}, the fastest is ", counted(ends.len(), "setting")));
+    let prose = most_frequent(prose, ends, |ends| ends.fastest.as_deref());
+    let prose = prose.words("; the slowest is ");
+    most_frequent(prose, ends, |ends| ends.slowest.as_deref()).words(".")
+}
+
+/// Appends `fr-fcfs in 12, warped-mc in 3, none in 2`.
+fn most_frequent(prose: Prose, ends: &[Ends], end: impl Fn(&Ends) -> Option<&str>) -> Prose {
     let mut counts: Vec<(&str, usize)> = Vec::new();
-    for name in names.iter().flatten() {
+    for name in ends.iter().filter_map(&end) {
         match counts.iter_mut().find(|(known, _)| *known == name) {
             Some((_, count)) => *count += 1,
             None => counts.push((name, 1)),
         }
     }
     counts.sort_by_key(|(_, count)| Reverse(*count));
-    counts.iter().take(NAMED).enumerate().fold(prose, |prose, (at, (name, count))| {
+    let equal = ends.iter().filter(|ends| end(ends).is_none()).count();
+    let in_some = |count: usize| {
+        if count == ends.len() { " in all".to_owned() } else { format!(" in {count}") }
+    };
+    let named = counts.iter().take(NAMED).enumerate().fold(prose, |prose, (at, (name, count))| {
         let prose = if at > 0 { prose.words(", ") } else { prose };
-        let prose = prose.code(*name);
-        let is_all = *count == names.len();
-        if is_all { prose.words(" in all") } else { prose.words(format!(" in {count}")) }
-    })
+        prose.code(*name).words(in_some(*count))
+    });
+    match (equal, counts.is_empty()) {
+        (0, _) => named,
+        (equal, is_first) => {
+            let between = if is_first { "" } else { ", " };
+            named.words(format!("{between}none{}, where several are equal", in_some(equal)))
+        }
+    }
 }
 
 /// Facts for the sentences on a setting.
@@ -105,33 +135,67 @@ struct Words<'a> {
 }
 
 impl Words<'_> {
-    fn verdict(&self, fastest: &Standing, rest: &[Standing], slowest: &Standing) -> Prose {
+    fn verdict(&self, standings: &[Standing]) -> Option<Prose> {
+        let [fastest, rest @ .., slowest] = standings else { return None };
         let prose = match self.study.settings.len() {
             1 => Prose::default(),
             _ => Prose::new("On ").code(&self.scope.setting).words(": "),
         };
-        let all = counted(rest.len() + 2, &self.noun());
-        if fastest.mean - slowest.mean < EQUAL * fastest.mean {
-            return prose.words(format!(
-                "the {all} are equally fast: the {}s of their IPC over {} differ by less than 0.1 %.",
-                self.study.mean_name(),
-                counted(fastest.workloads as usize, "workload")
-            ));
+        let all = counted(standings.len(), &self.noun());
+        let ties = ties(fastest, &standings[1..]);
+        if ties.len() == standings.len() - 1 {
+            let over = over(self.study, fastest);
+            return Some(
+                prose.words(format!("the {all} are equally fast{over}: {}.", why(standings))),
+            );
         }
-        let prose = prose.answer(&fastest.policy).words(is_baseline(fastest));
-        let prose = prose.words(format!(" {} of {all}", self.superlative()));
-        let prose = match (fastest.is_baseline, rest) {
-            (true, []) => prose.words(over(self.study, slowest)),
-            (true, [next, ..]) => self.runner_up(prose, next),
-            (false, _) => self.with_ties(self.gain(prose.words(": its"), fastest), fastest, rest),
+        let prose = match (ties.as_slice(), fastest.is_baseline) {
+            ([], true) => {
+                let prose = self.named(prose, fastest, &all);
+                self.runner_up(prose, rest.first().unwrap_or(slowest))
+            }
+            ([], false) => self.gain(self.named(prose, fastest, &all).words(": its IPC"), fastest),
+            (ties, _) => self.tied(prose, fastest, ties),
         };
+        let others = &standings[..standings.len() - 1];
+        let is_tied = others.iter().any(|other| is_equal(other, slowest));
+        let prose = if is_tied { prose } else { self.last(prose, slowest) };
+        Some(prose.words("."))
+    }
+
+    /// Appends `fr-fcfs is the fastest of 7 DRAM schedulers`.
+    fn named(&self, prose: Prose, fastest: &Standing, all: &str) -> Prose {
+        let prose = prose.answer(&fastest.policy).words(is_baseline(fastest));
+        prose.words(format!(" {} of {all}", self.superlative()))
+    }
+
+    /// Appends that no policy is the fastest, because some are equal.
+    fn tied(&self, prose: Prose, fastest: &Standing, ties: &[&Standing]) -> Prose {
+        let none = format!("No {} {}: ", self.noun(), self.superlative());
+        let prose = prose.words(none).code(&fastest.policy);
+        let prose = match ties.len() {
+            1..=NAMED => {
+                ties.iter().fold(prose, |prose, tie| prose.words(" and ").code(&tie.policy))
+            }
+            more => prose.words(format!(" and {more} others")),
+        };
+        let all: Vec<Standing> =
+            [fastest].into_iter().chain(ties.iter().copied()).cloned().collect();
+        let prose = prose.words(format!(" are equal ({})", why(&all)));
+        match fastest.is_baseline {
+            true => prose,
+            false => self.gain(prose.words("; the IPC of the first"), fastest),
+        }
+    }
+
+    /// Appends the slowest policy.
+    fn last(&self, prose: Prose, slowest: &Standing) -> Prose {
         let prose = prose.words(". ").answer(&slowest.policy).words(is_baseline(slowest));
         let prose = prose.words(self.inferior());
-        let prose = match slowest.is_baseline {
+        match slowest.is_baseline {
             true => prose,
             false => spread(prose.words(format!(": {}", distance(slowest.mean))), slowest),
-        };
-        prose.words(".")
+        }
     }
 
     /// Returns the noun of the slot: `DRAM scheduler`.
@@ -155,9 +219,9 @@ impl Words<'_> {
         if is_of_one { " is the slowest" } else { " gains least" }
     }
 
-    /// Appends ` IPC is 1.7 % above that of fr-fcfs in the geometric mean over 8 workloads (…)`.
+    /// Appends ` is 1.7 % above that of fr-fcfs in the geometric mean over 8 workloads (…)`.
     fn gain(&self, prose: Prose, standing: &Standing) -> Prose {
-        let prose = prose.words(format!(" IPC is {} that of ", distance(standing.mean)));
+        let prose = prose.words(format!(" is {} that of ", distance(standing.mean)));
         let prose = prose.code(&self.scope.baseline).words(over(self.study, standing));
         spread(prose, standing)
     }
@@ -166,16 +230,30 @@ impl Words<'_> {
         let prose = prose.words(over(self.study, next)).words("; next is ").code(&next.policy);
         spread(prose.words(format!(", {}", distance(next.mean))), next)
     }
+}
 
-    /// Appends the policies that tie with the fastest.
-    fn with_ties(&self, prose: Prose, fastest: &Standing, rest: &[Standing]) -> Prose {
-        let is_tie = |other: &&Standing| fastest.mean - other.mean < EQUAL * fastest.mean;
-        let ties: Vec<&str> = rest.iter().filter(is_tie).map(|tie| tie.policy.as_str()).collect();
-        match ties.len() {
-            0 => prose,
-            1..=NAMED => prose.words("; within 0.1 % of it: ").codes(ties),
-            more => prose.words(format!("; {more} others are within 0.1 % of it")),
-        }
+/// Returns the policies that equal the fastest.
+fn ties<'a>(fastest: &Standing, rest: &'a [Standing]) -> Vec<&'a Standing> {
+    rest.iter().filter(|other| is_equal(fastest, other)).collect()
+}
+
+/// Returns whether two means count as equal: they differ by less than 0.1 %, or their
+/// intervals overlap.
+fn is_equal(one: &Standing, other: &Standing) -> bool {
+    let is_near = (one.mean - other.mean).abs() < EQUAL * one.mean.max(other.mean);
+    let overlap = |[a, b]: [f64; 2], [c, d]: [f64; 2]| a <= d && c <= b;
+    let intervals = one.known_interval().zip(other.known_interval());
+    let is_noise = intervals.is_some_and(|(one, other)| overlap(one, other));
+    is_near || is_noise
+}
+
+/// Explains why these policies are equal.
+fn why(standings: &[Standing]) -> &'static str {
+    let means = || standings.iter().map(|standing| standing.mean);
+    let (least, most) = (means().fold(f64::MAX, f64::min), means().fold(0.0, f64::max));
+    match most - least < EQUAL * most {
+        true => "their means differ by less than 0.1 %",
+        false => "their 95 % intervals overlap",
     }
 }
 

@@ -1,8 +1,8 @@
 //! Launches of a profile matched with those of a trace: by base name, then grid and block, then
 //! order.
 
-use super::kernel_name::base_name;
 use super::launch::{Extent, Launch};
+use crate::kernel_name::base_name;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 

@@ -9,7 +9,6 @@
 mod error;
 mod figure;
 mod formats;
-mod kernel_name;
 mod launch;
 mod matching;
 mod number;

@@ -2,11 +2,20 @@
 
 /// Returns the unqualified name of a kernel: `_Z3addPf`, `void ns::add<float>(float *)` and `add` are
 /// all `add`. Profilers and traces write the other parts differently.
-pub(super) fn base_name(name: &str) -> String {
+pub fn base_name(name: &str) -> String {
     let demangled = demangled(name);
     let text = demangled.as_deref().unwrap_or(name).trim();
     let base = unqualified(text);
     if base.is_empty() { text.to_owned() } else { base }
+}
+
+/// Returns a mangled name as its function with template arguments, without parameters:
+/// `_Z4scanIfEvPT_` is `scan<float>`. Other names stay as they are.
+pub fn readable(name: &str) -> String {
+    let symbol = name.starts_with("_Z").then(|| cpp_demangle::Symbol::new(name).ok()).flatten();
+    let options = cpp_demangle::DemangleOptions::new().no_params().no_return_type();
+    let readable = symbol.and_then(|symbol| symbol.demangle_with_options(&options).ok());
+    readable.unwrap_or_else(|| name.to_owned())
 }
 
 fn demangled(name: &str) -> Option<String> {
@@ -47,6 +56,12 @@ fn outside_of_angles(text: &str) -> String {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn mangled_names_are_readable() {
+        let names = ["_Z6vecaddPKfS0_Pfi", "_Z4scanIfEvPT_", "_Znothing", "gather"].map(readable);
+        assert_eq!(names, ["vecadd", "scan<float>", "_Znothing", "gather"]);
+    }
 
     #[test]
     fn every_form_of_a_name_has_the_same_base() {
