@@ -20,9 +20,9 @@ pub(crate) struct Pair<'a> {
     pub(crate) trace: &'a str,
     pub(crate) variant: i64,
     pub(crate) ratio: f64,
-    /// Halves of the 95 % intervals of both runs, as fractions: 0 of a run that simulates everything,
+    /// Half of the 95 % interval of its logarithm due to sampling: 0 if both runs simulate everything,
     /// infinite if it is unknown.
-    pub(crate) sampling: [f64; 2],
+    pub(crate) sampling: f64,
 }
 
 /// The mean of ratios, and its uncertainty.
@@ -41,9 +41,9 @@ pub(crate) struct Estimate {
 
 /// The variance of a mean, and its degrees of freedom.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Noise {
-    variance: f64,
-    degrees: f64,
+pub(crate) struct Noise {
+    pub(crate) variance: f64,
+    pub(crate) degrees: f64,
 }
 
 /// Whether a ratio differs from 1.
@@ -65,7 +65,7 @@ impl Estimate {
         let traces = means_by(pairs.iter().map(|pair| pair.trace), &logs);
         let variants = means_by(pairs.iter().map(|pair| pair.variant), &logs);
         let noises = [Noise::of_mean(&traces), Noise::of_mean(&variants)];
-        let squares: Vec<f64> = pairs.iter().map(|pair| pair.sampling_square()).collect();
+        let squares: Vec<f64> = pairs.iter().map(|pair| pair.sampling.powi(2)).collect();
         let ratio = match pairs.as_slice() {
             [] => return None,
             [pair] => pair.ratio,
@@ -134,14 +134,6 @@ impl Estimate {
     }
 }
 
-impl Pair<'_> {
-    /// Returns the square of half the interval of the ratio's logarithm. The errors of both runs are added
-    /// as if independent, an upper bound: the runs draw the same launches.
-    fn sampling_square(&self) -> f64 {
-        self.sampling.iter().map(|half| half * half).sum()
-    }
-}
-
 impl Noise {
     /// Returns the noise of the mean of independent values; none below two.
     fn of_mean(values: &[f64]) -> Option<Noise> {
@@ -152,7 +144,7 @@ impl Noise {
     }
 
     /// Adds independent noises, with the degrees of freedom of Welch and Satterthwaite; none of none.
-    fn sum(noises: impl Iterator<Item = Noise>) -> Option<Noise> {
+    pub(crate) fn sum(noises: impl Iterator<Item = Noise>) -> Option<Noise> {
         let noises: Vec<Noise> = noises.collect();
         let variance: f64 = noises.iter().map(|noise| noise.variance).sum();
         let squares = |noise: &Noise| noise.variance.powi(2) / noise.degrees;
@@ -168,7 +160,7 @@ impl Noise {
     }
 
     /// Returns half of the 95 % interval.
-    fn half(&self) -> f64 {
+    pub(crate) fn half(&self) -> f64 {
         student(self.degrees) * self.variance.sqrt()
     }
 }
@@ -206,7 +198,7 @@ mod tests {
     const TRACES: [&str; 5] = ["a", "b", "c", "d", "e"];
 
     fn pair(trace: &'static str, variant: i64, log: f64) -> Pair<'static> {
-        Pair { trace, variant, ratio: log.exp(), sampling: [0.0; 2] }
+        Pair { trace, variant, ratio: log.exp(), sampling: 0.0 }
     }
 
     fn of(pairs: &[Pair<'_>]) -> Estimate {
@@ -240,12 +232,12 @@ mod tests {
 
     #[test]
     fn errors_of_sampled_runs_add_in_quadrature_and_do_not_shrink_with_repeats() {
-        let sampled = |variant, log| Pair { sampling: [0.03, 0.04], ..pair("a", variant, log) };
+        let sampled = |variant, log| Pair { sampling: 0.05, ..pair("a", variant, log) };
         close(&of(&[sampled(0, 0.1)]), 0.1, 0.05);
         close(&of(&[sampled(0, 0.1), sampled(1, 0.1)]), 0.1, 0.05);
         let both = (0.248_414_f64.powi(2) + 0.05_f64.powi(2)).sqrt();
         close(&of(&[sampled(0, 0.0), sampled(1, 0.1), sampled(2, 0.2)]), 0.1, both);
-        let unknown = Pair { sampling: [f64::INFINITY, 0.04], ..pair("a", 0, 0.1) };
+        let unknown = Pair { sampling: f64::INFINITY, ..pair("a", 0, 0.1) };
         assert_eq!(of(&[unknown]).verdict(), Some(Verdict::Equal), "nothing is known");
     }
 
@@ -263,7 +255,7 @@ mod tests {
     #[test]
     fn means_of_workloads_propagate_their_noise() {
         // Ratios 1 and 3, each with half intervals of 0.1 from sampling alone.
-        let one = |ratio: f64| of(&[Pair { ratio, sampling: [0.1, 0.0], ..pair("a", 0, 0.0) }]);
+        let one = |ratio: f64| of(&[Pair { ratio, sampling: 0.1, ..pair("a", 0, 0.0) }]);
         let workloads = [one(1.0), one(3.0)];
         let mean = |of| Estimate::over_workloads(&workloads, of).unwrap();
         // Weights 1/2 and 1/2: 0.1 / √2.

@@ -27,6 +27,7 @@ mod options;
 mod repeats;
 mod row;
 mod runs;
+mod sampling;
 mod table;
 mod tables;
 #[cfg(test)]
@@ -42,4 +43,5 @@ pub use keys::{NONE, OVERRIDES, SLOTS};
 pub use means::{MEANS, Mean};
 pub use metric::{COMPARED, Digits, METRICS, Metric, Relation, digits, metric, relative};
 pub use options::{ColumnsRead, CompareOptions};
+pub use sampling::Launches;
 pub use table::{Table, Values};

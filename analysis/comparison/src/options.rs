@@ -7,6 +7,7 @@ use crate::inputs::INPUTS;
 use crate::keys::{Keys, OVERRIDES, SLOTS};
 use crate::load;
 use crate::metric::{COMPARED, relative};
+use crate::sampling::Launches;
 
 /// Options of a comparison.
 #[derive(Clone, Debug)]
@@ -34,6 +35,8 @@ pub struct CompareOptions {
     /// and overrides differ in parameters other than policies, or engine versions differ. Rows that
     /// differ from their baseline in this way are marked.
     pub allow_mixed: bool,
+    /// Launches that sampled runs simulated: the same ones in two runs show the error of their ratio.
+    pub launches: Launches,
     /// Compare runs even if the baseline did not run on some of their workloads; their ratios are
     /// null.
     pub allow_unmatched: bool,
@@ -49,6 +52,7 @@ impl CompareOptions {
             slots,
             units,
             metrics,
+            launches: Launches::default(),
             allow_mixed: false,
             allow_unmatched: false,
         }

@@ -2,6 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 
+use crate::sampling::Sampling;
+
 /// A run as a repeat of its workload.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Repeat {
@@ -10,9 +12,7 @@ pub(crate) struct Repeat {
     pub(crate) seed: Option<i64>,
     /// Number of the irrelevant variant of the machine; 0 for the machine itself.
     pub(crate) variant: i64,
-    /// Half of the 95 % interval of the cycles of a sampled run, as a fraction: 0 of a run that
-    /// simulates everything, infinite if it is unknown.
-    pub(crate) sampling: f64,
+    pub(crate) sampling: Sampling,
 }
 
 /// Returns the name of each trace's workload, given the traces of runs with their repeats, whose

@@ -9,6 +9,7 @@ use crate::keys::{Keys, NONE, OVERRIDES, trace_of};
 use crate::load::{Load, LoadColumns};
 use crate::options::{BOUND, CompareOptions, OF_REPEATS, RUN_ID, RUNS, WORKLOAD};
 use crate::repeats::{Repeat, workload_names};
+use crate::sampling::Launches;
 use crate::table::{Table, Values};
 
 /// A run.
@@ -48,7 +49,7 @@ impl Runs {
         });
         let key_columns: Vec<(Option<&Values>, &str)> = key_columns.collect();
         let inputs = INPUTS.map(|name| table.column(name));
-        let repeats = RepeatColumns::of(table);
+        let repeats = RepeatColumns::of(table, &options.launches);
         let loads = LoadColumns::of(table);
         let run = |row: usize| {
             let text = |column: Option<&Values>| column.and_then(|column| column.text(row));
@@ -105,14 +106,18 @@ impl Run {
 
 /// The columns that describe runs as repeats; those that a table lacks are empty.
 struct RepeatColumns<'a> {
+    launches: &'a Launches,
+    run_id: Option<&'a Values>,
     workload: Option<&'a Values>,
     bound: Option<&'a Values>,
     numbers: [Vec<Option<f64>>; OF_REPEATS.len()],
 }
 
 impl<'a> RepeatColumns<'a> {
-    fn of(table: &'a Table) -> RepeatColumns<'a> {
+    fn of(table: &'a Table, launches: &'a Launches) -> RepeatColumns<'a> {
         RepeatColumns {
+            launches,
+            run_id: table.column(RUN_ID),
             workload: table.column(WORKLOAD),
             bound: table.column(BOUND),
             numbers: OF_REPEATS.map(|name| table.numbers_or_none(name)),
@@ -127,7 +132,8 @@ impl<'a> RepeatColumns<'a> {
     fn at(&self, row: usize, trace: &str) -> Repeat {
         let [seed, variant, interval, _, kernels, simulated_kernels, ctas, simulated_ctas] =
             self.numbers(row);
-        let workload = self.workload.and_then(|column| column.text(row));
+        let text = |column: Option<&Values>| column.and_then(|column| column.text(row));
+        let (workload, run_id) = (text(self.workload), text(self.run_id));
         let whole = |number: f64| number as i64;
         let is_less = |some: Option<f64>, all| some.zip(all).is_some_and(|(some, all)| some < all);
         let is_sampled = is_less(simulated_kernels, kernels) || is_less(simulated_ctas, ctas);
@@ -136,7 +142,7 @@ impl<'a> RepeatColumns<'a> {
             workload: workload.unwrap_or_else(|| trace.to_owned()),
             seed: seed.map(whole),
             variant: variant.map_or(0, whole),
-            sampling: interval.unwrap_or(unknown),
+            sampling: self.launches.sampling(run_id.as_deref(), interval.unwrap_or(unknown)),
         }
     }
 

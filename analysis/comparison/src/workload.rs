@@ -86,12 +86,12 @@ fn workload(rows: &[Row], partners: &[Option<usize>], group: Vec<usize>) -> Work
 pub(crate) fn pair(rows: &[Row], at: usize, other: usize) -> Option<Pair<'_>> {
     let (row, other) = (&rows[at], &rows[other]);
     let ratio = row.ipc()? / other.ipc().filter(|&ipc| ipc > 0.0)?;
-    let sampling = [row.repeat.sampling, other.repeat.sampling];
     let is_same = std::ptr::eq(row, other);
+    let half = || row.repeat.sampling.half_of_ratio(&other.repeat.sampling);
     Some(Pair {
         trace: &row.keys[TRACE],
         variant: row.repeat.variant,
         ratio,
-        sampling: if is_same { [0.0; 2] } else { sampling },
+        sampling: if is_same { 0.0 } else { half() },
     })
 }

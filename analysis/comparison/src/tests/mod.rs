@@ -1,6 +1,6 @@
 //! Comparisons of hand-made runs, with results computed by hand.
 
-mod fixture;
+pub(crate) mod fixture;
 mod means;
 mod mixed;
 mod output;

@@ -24,7 +24,7 @@ pub(super) struct Stratum<'d> {
 impl Stratum<'_> {
     /// Returns the standard deviation of the cycles.
     fn deviation(&self) -> f64 {
-        self.cycles * self.draws.relative_variance().sqrt()
+        self.cycles * self.draws.relative_variance().value.sqrt()
     }
 
     /// Returns the items that a draw represents at a scale.
@@ -45,7 +45,7 @@ impl Stratum<'_> {
     /// Returns the variance at the end, if each draw to come represents this many items.
     fn total(&self, items: f64) -> Variance {
         let draws = f64::from(self.draws.runs()) + f64::from(self.draws.left()) / items;
-        Variance { value: self.past() + self.added(items), freedom: Draws::freedom(draws) }
+        Variance { value: self.past() + self.added(items), freedom: Draws::freedom_of(draws) }
     }
 }
 
