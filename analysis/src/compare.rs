@@ -2,10 +2,11 @@
 
 use polars::prelude::*;
 use warpmem_comparison as plain;
-use warpmem_comparison::{CompareOptions, Table, Values};
+use warpmem_comparison::{CompareOptions, Launches, Table, Values};
 
 use crate::error::Result;
 use crate::frame::require_numeric;
+use crate::results::RUN_ID;
 
 /// Runs compared with a baseline, and their means over workloads.
 #[derive(Clone, Debug)]
@@ -59,6 +60,11 @@ impl Comparison {
     /// are best; none is named among policies that are equal within noise.
     pub fn findings(&self) -> Vec<String> {
         self.comparison.findings()
+    }
+
+    /// Returns sentences on whether the compared slots can matter, one for each machine and slot.
+    pub fn leverage_findings(&self) -> Vec<String> {
+        self.comparison.leverage_findings()
     }
 
     /// Returns whether some workload has several seeds or variants.
@@ -148,6 +154,29 @@ pub fn compare(mut runs: LazyFrame, options: &CompareOptions) -> Result<Comparis
     let (rows, means) = (to_frame(&comparison.rows())?, to_frame(&comparison.means())?);
     let workloads = to_frame(&comparison.workloads())?;
     Ok(Comparison { comparison, rows, workloads, means })
+}
+
+/// Returns the launches of the table `kernels` that sampled runs among `runs` simulated; none if no run was
+/// sampled, or the tables are of a version without samples.
+///
+/// # Errors
+/// If the dataframe engine fails.
+pub fn launches(mut runs: LazyFrame, mut kernels: LazyFrame) -> Result<Launches> {
+    const SAMPLED: &str = "cycles_interval";
+    let lacks = |schema: &Schema, names: &[&str]| names.iter().any(|name| !schema.contains(name));
+    if lacks(&*runs.collect_schema()?, &[SAMPLED, RUN_ID])
+        || lacks(&*kernels.collect_schema()?, &[&[RUN_ID], &Launches::COLUMNS[..]].concat())
+    {
+        return Ok(Launches::default());
+    }
+    let sampled = runs.filter(col(SAMPLED).is_not_null()).group_by([col(RUN_ID)]).agg([]);
+    let keys = [col(RUN_ID)];
+    let numbers = Launches::COLUMNS.iter().map(|name| col(*name).cast(DataType::Float64));
+    let columns = [col(RUN_ID).cast(DataType::String)].into_iter().chain(numbers);
+    let mut join = JoinArgs::new(JoinType::Inner);
+    join.maintain_order = MaintainOrderJoin::Left;
+    let launches = kernels.join(sampled, &keys, &keys, join);
+    Ok(Launches::of(&to_table(&launches.select(columns.collect::<Vec<_>>()).collect()?)?))
 }
 
 /// Converts a frame of text and float columns.

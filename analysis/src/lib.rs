@@ -39,7 +39,7 @@ mod write;
 
 pub use polars;
 
-pub use compare::{Comparison, compare};
+pub use compare::{Comparison, compare, launches};
 pub use effects::{WORKLOADS, effects};
 pub use error::{Error, Result};
 pub use loads::{DIVERGENCE_PERCENTILES, LOAD_TIME_PERCENTILES, divergence, load_time};
@@ -55,7 +55,7 @@ pub use sql::with_expression;
 pub use tail::tail;
 pub use text::{column_to_strings, record_to_string, table_to_string};
 pub use warpmem_comparison::{
-    COMPARED, CompareOptions, Digits, Error as RunsError, MEANS, METRICS, Mean, Metric, Relation,
-    SLOTS, digits, metric, relative,
+    COMPARED, CompareOptions, Digits, Error as RunsError, Launches, MEANS, METRICS, Mean, Metric,
+    Relation, SLOTS, digits, metric, relative,
 };
 pub use write::{table_to_csv, table_to_json, write_csv, write_ipc, write_json, write_parquet};

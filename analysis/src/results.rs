@@ -6,8 +6,10 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use polars::prelude::*;
+use warpmem_comparison::Launches;
 use warpmem_support::checksum::check_text;
 
+use crate::compare::launches;
 use crate::error::{Error, Result};
 use crate::read::{Checked, TableFile, countable, parquet_files, together};
 
@@ -29,7 +31,7 @@ pub const TABLES: [&str; 14] = [
     "intervals",
 ];
 
-const RUN_ID: &str = "run_id";
+pub(crate) const RUN_ID: &str = "run_id";
 
 /// Marker file of a directory whose sweep has not assembled its tables. It has a line for each run
 /// of the plan; lines that begin with `#` are comments.
@@ -227,6 +229,18 @@ impl Results {
     /// As [`Results::table`].
     pub fn runs(&self) -> Result<LazyFrame> {
         self.table("runs")
+    }
+
+    /// Returns the launches that sampled runs simulated; none if no run was sampled.
+    ///
+    /// # Errors
+    /// As [`Results::table`].
+    pub fn launches(&self) -> Result<Launches> {
+        match self.table("kernels") {
+            Ok(kernels) => launches(self.runs()?, kernels),
+            Err(Error::NoTable { .. }) => Ok(Launches::default()),
+            Err(error) => Err(error),
+        }
     }
 
     /// Returns one row per load warp instruction.

@@ -153,6 +153,8 @@ pub fn compare(
     let tables = run_all(py, planned, &bounds, &recording, jobs, progress)?;
     let mut options = CompareOptions::new(baseline.name());
     options.slots = baseline.columns();
-    let runs = tables.get("runs").cloned().unwrap_or_default().lazy();
+    let table = |name| tables.get(name).cloned().unwrap_or_default().lazy();
+    let runs = table("runs");
+    options.launches = analysis::launches(runs.clone(), table("kernels")).or_raise()?;
     Comparison::of(runs, options, metrics, tables)
 }

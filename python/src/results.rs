@@ -37,8 +37,10 @@ impl Results {
         baseline: &str,
         metrics: Option<Vec<String>>,
     ) -> PyResult<Comparison> {
-        let options = CompareOptions::new(baseline);
-        let runs = || self.0.runs().or_raise();
-        py.detach(|| Comparison::of(runs()?, options, metrics, BTreeMap::new()))
+        let mut options = CompareOptions::new(baseline);
+        py.detach(|| {
+            options.launches = self.0.launches().or_raise()?;
+            Comparison::of(self.0.runs().or_raise()?, options, metrics, BTreeMap::new())
+        })
     }
 }

@@ -7,7 +7,10 @@ use super::run_row::check_name;
 use crate::record::{self, read_table, run_columns};
 use crate::slots::{Baseline, split_list};
 use std::path::Path;
-use warpmem_comparison::{CompareOptions, Comparison, Table, Values, compare, relative};
+use warpmem_comparison::{CompareOptions, Comparison, Launches, Table, Values, compare, relative};
+
+/// Column of `runs` that is null unless a run was sampled.
+const SAMPLED: &str = "cycles_interval";
 
 /// Compares the runs whose tables are in `directory` in the metrics `shown`, or in the format's
 /// default metrics.
@@ -17,13 +20,44 @@ pub fn of_directory(
     shown: Option<&[String]>,
     format: Format,
 ) -> anyhow::Result<String> {
-    let runs = read_runs(directory)?;
-    Ok(text(&[comparison(&runs, baseline, shown, format)?], format))
+    Ok(text(&[comparison(&Runs::read(directory)?, baseline, shown, format)?], format))
 }
 
-/// Reads the table `runs` in `directory`.
-pub fn read_runs(directory: &Path) -> anyhow::Result<Table> {
-    let columns = read_table(&directory.join("runs.parquet"))?.into_iter().map(|(name, values)| {
+/// Runs to compare.
+#[derive(Clone)]
+pub struct Runs {
+    table: Table,
+    /// Launches that sampled runs simulated.
+    launches: Launches,
+}
+
+impl Runs {
+    /// Reads the runs whose tables are in `directory`.
+    pub fn read(directory: &Path) -> anyhow::Result<Runs> {
+        let table = read(directory, "runs")?;
+        // Launches matter to sampled runs only, and their table is long.
+        let is_sampled = table.column(SAMPLED).is_some_and(has_some);
+        let launches = match is_sampled {
+            true => Launches::of(&read(directory, "kernels")?),
+            false => Launches::default(),
+        };
+        Ok(Runs { table, launches })
+    }
+
+    /// Returns the runs on `machines`.
+    pub fn on(&self, machines: &[&str]) -> Runs {
+        Runs { table: self.table.with_text("machine", machines), ..self.clone() }
+    }
+}
+
+fn has_some(values: &Values) -> bool {
+    values.numbers().is_some_and(|numbers| numbers.iter().any(Option::is_some))
+}
+
+/// Reads a table in `directory`.
+fn read(directory: &Path, name: &str) -> anyhow::Result<Table> {
+    let path = directory.join(name).with_extension("parquet");
+    let columns = read_table(&path)?.into_iter().map(|(name, values)| {
         let values = match values {
             record::Values::Text(texts) => Values::Text(texts.into_iter().map(Some).collect()),
             record::Values::Count(counts) => Values::Count(counts),
@@ -36,26 +70,27 @@ pub fn read_runs(directory: &Path) -> anyhow::Result<Table> {
 
 /// Makes the comparison of `runs` that [`text`] prints in this format.
 pub fn comparison(
-    runs: &Table,
+    runs: &Runs,
     baseline: &Baseline,
     shown: Option<&[String]>,
     format: Format,
 ) -> anyhow::Result<Comparison> {
-    convoy::warn_of_runs(runs);
+    convoy::warn_of_runs(&runs.table);
     let mut options = CompareOptions::new(baseline.name());
+    options.launches.clone_from(&runs.launches);
     options.units = run_columns().into_iter().map(|c| (c.name, c.unit.to_owned())).collect();
     if let Some(shown) = shown {
         options.metrics = shown.to_vec();
     }
     if format == Format::Table {
         options.slots = baseline.columns();
-        return Ok(compare(runs, &options)?);
+        return Ok(compare(&runs.table, &options)?);
     }
     options.slots = baseline.all_columns();
     if shown.is_none() {
         options.metrics = metrics();
     }
-    Ok(compare(runs, &options)?)
+    Ok(compare(&runs.table, &options)?)
 }
 
 /// Formats comparisons one after the other.

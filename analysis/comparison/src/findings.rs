@@ -29,7 +29,7 @@ impl Comparison {
     }
 
     /// Returns sentences on whether the compared slots can matter, one for each machine and slot.
-    pub(crate) fn leverage_findings(&self) -> Vec<String> {
+    pub fn leverage_findings(&self) -> Vec<String> {
         let slots = slots_of(self.slots());
         if slots.is_empty() || self.means.iter().all(|means| means.is_baseline) {
             return Vec::new();

@@ -54,12 +54,15 @@ pub(crate) struct Sampling {
 }
 
 impl Launches {
+    /// Columns of `kernels` that are read, beside the id of the run.
+    pub const COLUMNS: [&str; 6] =
+        ["alike", "kernel", "stands_for", "cycles", "ctas", "simulated_ctas"];
+
     /// Reads the table `kernels`. Without its columns nothing is known, and nothing is lost: errors of runs
     /// are then added.
     pub fn of(kernels: &Table) -> Launches {
         let mut of_run: HashMap<String, Drawn> = HashMap::new();
-        let numbers = ["alike", "kernel", "stands_for", "cycles", "ctas", "simulated_ctas"]
-            .map(|name| kernels.numbers_or_none(name));
+        let numbers = Launches::COLUMNS.map(|name| kernels.numbers_or_none(name));
         for row in 0..kernels.height() {
             let id = kernels.column(RUN_ID).and_then(|column| column.text(row));
             let own = numbers.each_ref().map(|column| column.get(row).copied().flatten());

@@ -1,7 +1,9 @@
 //! The runs of a report, what distinguishes them, and their baselines.
 
 use crate::baselines::{Group, usual, varied};
-use crate::columns::{BESIDE, HIGH, IS_BASELINE, LOW, NO_OVERRIDE, OVERRIDES, POLICY, SETTING};
+use crate::columns::{
+    BESIDE, HIGH, IS_BASELINE, LOW, NO_OVERRIDE, OVERRIDES, POLICY, SETTING, VARIANT,
+};
 use crate::frame::{distinct, is_one_of, names, ordered};
 use crate::style::{Naming, Selection, StyleFile, Table};
 use crate::table::spelled;
@@ -10,7 +12,7 @@ use polars::prelude::*;
 use std::path::PathBuf;
 use std::sync::Arc;
 use warpmem_analysis::{
-    COMPARED, CompareOptions, Comparison, Error, Mean, Results, compare, polars,
+    COMPARED, CompareOptions, Comparison, Error, Launches, Mean, Results, compare, polars,
 };
 use warpmem_chart::Style;
 
@@ -54,6 +56,10 @@ pub struct Study {
     pub mean: Mean,
     pub settings: Vec<String>,
     pub traces: Vec<String>,
+    /// Names of the workloads: traces that differ in the seed of their generator are one.
+    pub workload_names: Vec<String>,
+    /// Sentences on whether the compared policies can matter.
+    pub leverage: Vec<String>,
     pub policies: Vec<String>,
     /// Whether a style determines the order of policies and that of workloads; otherwise charts
     /// sort them.
@@ -86,7 +92,8 @@ impl Study {
         let groups = groups(question, &all, &slots)?;
         let own = || COMPARED.map(str::to_owned).to_vec();
         let metrics = question.metrics.clone().unwrap_or_else(own);
-        let (comparisons, mixed) = comparisons(question, &all, (&slots, &metrics), &groups)?;
+        let inputs = Inputs { runs: &all, slots: &slots, metrics: &metrics };
+        let (comparisons, mixed) = comparisons(question, inputs, &results.launches()?, &groups)?;
         let tells = NameParts::of(&all, &slots)?;
         let frame = |of: &dyn Fn(&Comparison) -> LazyFrame| {
             let named = |comparison: &Comparison| {
@@ -101,11 +108,14 @@ impl Study {
         let label = |comparison: &Comparison| styled.policies.label(comparison.baseline());
         let machines = groups.into_iter().map(|group| group.machines);
         let named_slots = comparisons[0].baseline_slots().iter().map(|(slot, _)| slot.clone());
+        let workloads =
+            styled.frame(&frame(&|comparison| with_interval(by_workload(comparison)))?)?;
         Ok(Study {
+            workload_names: distinct(&workloads, "trace")?,
+            leverage: comparisons.iter().flat_map(Comparison::leverage_findings).collect(),
+            workloads,
             runs: styled.frame(&runs)?,
             means: styled.frame(&frame(&|comparison| with_interval(comparison.means()))?)?,
-            workloads: styled
-                .frame(&frame(&|comparison| with_interval(by_workload(comparison)))?)?,
             style: Arc::new(selection.style(&styled.policies, &mut notes)),
             traces: styled.traces.labelled(),
             are_ordered: [styled.policies.is_ordered, styled.traces.is_ordered],
@@ -272,17 +282,25 @@ fn groups(question: &Question, runs: &DataFrame, slots: &[String]) -> anyhow::Re
     }
 }
 
+/// Runs to compare, in these slots and metrics.
+struct Inputs<'a> {
+    runs: &'a DataFrame,
+    slots: &'a [String],
+    metrics: &'a [String],
+}
+
 /// Compares the runs of each group, and returns the unexpected differences.
 fn comparisons(
     question: &Question,
-    runs: &DataFrame,
-    (slots, metrics): (&[String], &[String]),
+    Inputs { runs, slots, metrics }: Inputs<'_>,
+    launches: &Launches,
     groups: &[Group],
 ) -> anyhow::Result<(Vec<Comparison>, Vec<String>)> {
     let options = |group: &Group| {
         let mut options = CompareOptions::new(&group.baseline);
         options.slots = slots.to_vec();
         options.metrics = metrics.to_vec();
+        options.launches = launches.clone();
         options.allow_mixed = question.allow_mixed;
         // Runs may be missing from a shard or an unfinished sweep.
         options.allow_unmatched = true;
@@ -315,9 +333,9 @@ fn read_runs(results: &Results) -> anyhow::Result<DataFrame> {
     }
 }
 
-/// Returns the rows of a comparison by workload and policy.
+/// Returns the rows of a comparison by workload and policy, averaged over repeats.
 fn by_workload(comparison: &Comparison) -> &DataFrame {
-    comparison.rows()
+    comparison.workloads()
 }
 
 /// Adds the columns of the interval where a comparison does not know them.
@@ -372,7 +390,8 @@ fn has_no_overrides() -> Expr {
 }
 
 /// Joins the rows of a comparison with all columns of their runs, and a column [`MIXED`] if some
-/// comparison has it.
+/// comparison has it. Of repeats, only the runs of machines themselves are kept, not their irrelevant
+/// variants.
 fn beside(rows: &DataFrame, runs: &DataFrame, slots: &[String], is_mixed: bool) -> LazyFrame {
     let is_key = |name: &&str| {
         ["machine", OVERRIDES, "trace"].contains(name) || slots.iter().any(|slot| slot == name)
@@ -382,10 +401,15 @@ fn beside(rows: &DataFrame, runs: &DataFrame, slots: &[String], is_mixed: bool) 
     let of_runs: Vec<Expr> = names(runs).filter(is_new).map(col).collect();
     let unmarked = is_mixed && !rows.schema().contains(MIXED);
     let mark = unmarked.then(|| lit(NULL).cast(DataType::String).alias(MIXED));
-    let rows = rows.clone().lazy().with_columns(mark.into_iter().collect::<Vec<_>>());
+    let has_repeats = rows.schema().contains(VARIANT);
+    let kept = |runs: &DataFrame| match has_repeats {
+        true => runs.clone().lazy().filter(col(VARIANT).eq(lit(0))),
+        false => runs.clone().lazy(),
+    };
+    let rows = kept(rows).with_columns(mark.into_iter().collect::<Vec<_>>());
     let mut join = JoinArgs::new(JoinType::Left);
     join.maintain_order = MaintainOrderJoin::Left;
-    rows.join(runs.clone().lazy().select(of_runs), &keys, &keys, join)
+    rows.join(kept(runs).select(of_runs), &keys, &keys, join)
 }
 
 /// Stacks frames with the same columns, in the column order of the first.

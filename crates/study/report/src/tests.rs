@@ -27,7 +27,8 @@ fn runs(policies: usize, traces: usize, overrides: &[&str]) -> TempDir {
     }
     let text = |name: &str, (overrides, trace, policy): (&str, usize, usize)| match name {
         "run_id" => format!("{overrides}-{trace}-{policy}"),
-        "trace" | "trace_hash" => format!("trace-{trace:03}"),
+        "trace" | "trace_hash" | "workload" => format!("trace-{trace:03}"),
+        "bound" => String::new(),
         "overrides" => overrides.to_owned(),
         "parameters" => match overrides.split_once('=') {
             Some((key, value)) if value.parse::<f64>().is_err() => {
@@ -46,6 +47,11 @@ fn runs(policies: usize, traces: usize, overrides: &[&str]) -> TempDir {
                 name.into(),
                 rows.iter().map(|row| text(name, *row)).collect::<Vec<_>>(),
             ),
+            // Whole runs of machines themselves, without samples.
+            _ if ["variant", "seed", "cycles_interval", "bound_ipc_thread"].contains(&name) => {
+                let value = (name == "variant").then_some(0i64);
+                Column::new(name.into(), vec![value; rows.len()])
+            }
             "int64" => Column::new(name.into(), vec![1i64; rows.len()]),
             _ if name == "ipc_thread" => Column::new(
                 name.into(),

@@ -86,8 +86,8 @@ fn ratios(study: &Study) -> anyhow::Result<Table> {
     };
     let columns: Vec<Expr> = study.policies.iter().map(of).collect();
     let needed = [SETTING, "trace", POLICY, RATIO].map(col);
-    let runs = study.runs.clone().lazy().select(needed.clone());
-    let both = concat([runs, mean_rows(study).select(needed)], UnionArgs::default())?;
+    let workloads = study.workloads.clone().lazy().select(needed.clone());
+    let both = concat([workloads, mean_rows(study).select(needed)], UnionArgs::default())?;
     let keys: Vec<Expr> =
         study.keys().into_iter().filter(|key| ![POLICY, "mixed"].contains(key)).map(col).collect();
     let frame = both.group_by_stable(keys).agg(columns).collect()?;

@@ -51,7 +51,7 @@ fn summary(study: &Study) -> anyhow::Result<Prose> {
         true => {
             prose.words(" Policies that use random numbers have a fixed seed: the same command gives the same run.")
         }
-        false => prose.words(" Seeds: ").codes(seeds).words("."),
+        false => prose.words(" Seeds of generators: ").codes(seeds).words("."),
     })
 }
 

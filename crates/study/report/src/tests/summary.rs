@@ -199,3 +199,16 @@ fn a_page_is_accessible() {
     assert!(summary < page.find("<figure").unwrap());
     assert!(page.find("<figure").unwrap() < page.find("<table").unwrap(), "charts come first");
 }
+
+/// Runs of irrelevant variants count in the means, not in the tables of runs.
+#[test]
+fn repeats_of_a_workload_are_one() {
+    let directory = runs(2, 3, &[""]);
+    rewrite(&directory, |runs| {
+        with_others(runs, &[lit(1i64).cast(DataType::Int64).alias("variant")])
+    });
+    let study = study(&directory, "policy-0");
+    assert_eq!((study.runs.height(), study.workloads.height()), (6, 6));
+    assert_eq!(study.workload_names, study.traces);
+    assert!(study.workloads.column(LOW).unwrap().null_count() < 6, "repeats have intervals");
+}

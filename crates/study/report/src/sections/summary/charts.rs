@@ -29,7 +29,7 @@ pub fn charts(standings: &Standings, study: &Study, shown: &Shown) -> anyhow::Re
         let ranking = Ranking { study, scope: &scope, rows };
         charts.push(ranking.dots()?);
         // With one workload, its ratios are the means.
-        if study.traces.len() > 1 {
+        if study.workload_names.len() > 1 {
             charts.push(ranking.workloads()?);
         }
     }
@@ -52,7 +52,7 @@ impl Ranking<'_> {
             self.rows.clone().lazy().select(columns).limit(MOST_POLICIES as u32).collect()?;
         let kind = Dots::new(POLICY, RATIO, self.axis()).reference(0.0).interval(LOW, HIGH);
         // The spread over one workload is the workload.
-        let (kind, spread) = match self.study.traces.len() {
+        let (kind, spread) = match self.study.workload_names.len() {
             1 => (kind, ""),
             _ => (
                 kind.range(LEAST, GREATEST),
@@ -89,7 +89,8 @@ impl Ranking<'_> {
         let is_shown = col(SETTING).eq(lit(self.scope.setting.as_str()));
         let is_shown = is_shown.and(is_one_of(POLICY, &policies));
         let rows = self.study.workloads.clone().lazy().filter(is_shown).collect()?;
-        let is_few = policies.len() <= FEW_POLICIES && self.study.traces.len() <= FEW_TRACES;
+        let is_few =
+            policies.len() <= FEW_POLICIES && self.study.workload_names.len() <= FEW_TRACES;
         if is_few { self.bars(rows) } else { self.matrix(rows, &policies) }
     }
 
@@ -120,7 +121,7 @@ impl Ranking<'_> {
     fn matrix(&self, rows: DataFrame, policies: &[String]) -> anyhow::Result<Chart> {
         let name = self.study.mean_name();
         let traces = match self.study.are_ordered[1] {
-            true => self.study.traces.clone(),
+            true => self.study.workload_names.clone(),
             false => by_gain(&rows, policies)?,
         };
         let shown = &traces[..traces.len().min(MOST_TRACES)];

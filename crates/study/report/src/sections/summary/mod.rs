@@ -10,11 +10,14 @@ mod warnings;
 use super::parameters;
 use crate::document::Section;
 use crate::limits::Shown;
+use crate::prose::Prose;
 use crate::study::Study;
 use standings::Standings;
 
 /// Number of parameters whose effect is stated.
 const PARAMETERS: usize = 3;
+/// Number of sentences on whether policies can matter.
+const SENTENCES: usize = 4;
 
 pub fn section(study: &Study, shown: &Shown) -> anyhow::Result<Section> {
     let mut section = Section::new("summary", "Summary");
@@ -33,6 +36,9 @@ pub fn section(study: &Study, shown: &Shown) -> anyhow::Result<Section> {
 
 fn add_comparison(mut section: Section, study: &Study, shown: &Shown) -> anyhow::Result<Section> {
     let standings = Standings::of(study)?;
+    for sentence in study.leverage.iter().take(SENTENCES) {
+        section = section.text(Prose::new(sentence.as_str()));
+    }
     for verdict in verdict::verdicts(study, shown, &standings)? {
         section = section.text(verdict);
     }

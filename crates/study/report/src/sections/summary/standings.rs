@@ -126,8 +126,8 @@ fn spread(study: &Study) -> LazyFrame {
         col(RATIO).max().alias(GREATEST),
         traces.last().alias(GREATEST_ON),
     ];
-    let runs = study.runs.clone().lazy().filter(col(RATIO).is_not_null());
-    runs.group_by_stable([SETTING, POLICY].map(col)).agg(extremes)
+    let workloads = study.workloads.clone().lazy().filter(col(RATIO).is_not_null());
+    workloads.group_by_stable([SETTING, POLICY].map(col)).agg(extremes)
 }
 
 impl Standing {
