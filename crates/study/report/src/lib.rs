@@ -87,7 +87,7 @@ fn usual_title(study: &Study) -> String {
 /// Describes the runs in one line.
 fn lead(study: &Study) -> anyhow::Result<Prose> {
     let runs = counted(study.runs.height(), "run");
-    let workloads = counted(study.traces.len(), "workload");
+    let workloads = counted(study.workload_names.len(), "workload");
     let prose = Prose::new(format!("{runs} of {workloads} on "));
     let prose = prose.codes(distinct(&study.runs, "machine")?);
     let prose = match study.is_single() {

@@ -185,7 +185,7 @@ impl Draws {
         }
         let Variance { value, freedom } = self.relative_variance();
         let square = self.mean()?.powi(2);
-        (self.values.len() > 1).then(|| Variance { value: self.weight * value * square, freedom })
+        (self.values.len() > 1).then_some(Variance { value: self.weight * value * square, freedom })
     }
 }
 

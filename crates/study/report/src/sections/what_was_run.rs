@@ -29,7 +29,7 @@ pub fn section(study: &Study, shown: &Shown) -> anyhow::Result<Section> {
 fn summary(study: &Study) -> anyhow::Result<Prose> {
     let versions = distinct(&study.runs, "engine_version")?;
     let mut prose = Prose::new(format!("{} of ", counted(study.runs.height(), "run")))
-        .words(counted(study.traces.len(), "workload"))
+        .words(counted(study.workload_names.len(), "workload"))
         .words(" on ")
         .codes(distinct(&study.runs, "machine")?)
         .words(", made by Warpmem ")

@@ -41,7 +41,7 @@ fn the_baseline_may_be_the_fastest_and_equal_policies_are_called_equal() {
     assert!(summary("policy-0").contains("**`policy-0`**, the baseline, is the slowest."));
     rewrite(&directory, |runs| runs.with_columns([lit(1.0).alias("ipc_thread")]));
     let equal = summary("policy-0");
-    assert!(equal.contains("the 3 DRAM schedulers are equally fast"), "{equal}");
+    assert!(equal.contains("The 3 DRAM schedulers are equally fast"), "{equal}");
 }
 
 /// Policy 2 is the fastest by 0.05 %, then by 5 % within noise, then by 5 %.

@@ -145,8 +145,9 @@ impl Words<'_> {
         let ties = ties(fastest, &standings[1..]);
         if ties.len() == standings.len() - 1 {
             let over = over(self.study, fastest);
+            let the = if self.study.settings.len() == 1 { "The" } else { "the" };
             return Some(
-                prose.words(format!("the {all} are equally fast{over}: {}.", why(standings))),
+                prose.words(format!("{the} {all} are equally fast{over}: {}.", why(standings))),
             );
         }
         let prose = match (ties.as_slice(), fastest.is_baseline) {
