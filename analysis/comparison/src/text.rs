@@ -52,7 +52,7 @@ impl Comparison {
         };
         let sampled = match self.is_sampled() {
             true => {
-                " Intervals of sampled runs (*) add the errors of both runs in quadrature: an upper bound, as both simulate the same launches."
+                " Intervals of sampled runs (*) pair the launches that both runs drew, and add the other errors in quadrature."
             }
             false => "",
         };
