@@ -69,9 +69,9 @@ fn the_check_runs_the_test_command_of_the_readme() {
     assert!(read("README.md").contains(&format!("\n{command}\n")), "{command}");
 }
 
-/// Returns the README and the pages below `docs/`.
+/// Returns the README, the page for contributors and the pages below `docs/`.
 fn pages() -> Vec<String> {
-    let mut pages = vec!["README.md".to_owned()];
+    let mut pages = vec!["README.md".to_owned(), "CONTRIBUTING.md".to_owned()];
     let mut folders = vec!["docs".to_owned()];
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(repository().join(&folder)).unwrap() {
