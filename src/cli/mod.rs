@@ -37,6 +37,7 @@ mod output;
 mod points;
 mod policies;
 mod program;
+mod program_size;
 mod progress;
 #[cfg(feature = "tables")]
 mod query;
@@ -48,6 +49,7 @@ mod reproduce;
 mod run;
 mod run_row;
 mod sample;
+mod suite;
 mod sweep;
 #[cfg_attr(not(feature = "tables"), path = "no_tables.rs")]
 mod tables;
@@ -160,6 +162,7 @@ commands! {
     Hardware => hardware if feature = "capture",
     Reproduce => reproduce if feature = "tables",
     Generate => generate,
+    Suite => suite,
     Capture => capture if feature = "capture",
     Import => import,
     Export => export,

@@ -83,6 +83,8 @@ fn help() {
         &["dram", "check"],
         &["network"],
         &["sample"],
+        &["suite", "list"],
+        &["suite", "get"],
     ];
     for command in commands {
         let help = bench.output(&[command, &["--help"]].concat());
@@ -240,7 +242,12 @@ fn a_verbose_version_describes_the_build() {
     let facts: Vec<(&str, &str)> =
         facts.lines().map(|line| line.split_once(": ").unwrap()).collect();
     let is_profile = |name: &str| name == "debug" || name == "release";
-    let is_count = |text: &str| text.parse().is_ok_and(|count: usize| count > 20);
+    let listed: Vec<Map<String, Value>> =
+        serde_json::from_str(&bench.output(&["list", "--format", "json"])).unwrap();
+    let others = ["machine", "dram_standard", "generator"];
+    let is_policy = |row: &&Map<String, Value>| others.iter().all(|kind| row["kind"] != *kind);
+    let policies = listed.iter().filter(is_policy).count();
+    let machines = listed.iter().filter(|row| row["kind"] == "machine").count();
     let expected = commit().unwrap_or_else(|| "none: built outside a git checkout".to_owned());
     let (major, minor) = warpmem_trace::FORMAT_VERSION;
     for (name, value) in &facts {
@@ -252,7 +259,8 @@ fn a_verbose_version_describes_the_build() {
             "profile" => is_profile(value),
             "debug assertions" => *value == "on" || *value == "off",
             "features" => *value == "capture, cli, cudart, tables",
-            "policies" | "machines" => is_count(value),
+            "policies" => *value == policies.to_string(),
+            "machines" => *value == machines.to_string(),
             "trace format" => *value == format!("{major}.{minor}"),
             _ => false,
         };
