@@ -6,7 +6,7 @@ use crate::cli::interrupt::Interrupt;
 use crate::cli::output::note;
 use crate::cli::progress::bar;
 use crate::files::claims::{Claims, Clash};
-use crate::study::suite::{GenerateError, Generation, MANIFEST, Planned, Recorded, Suite, Watcher};
+use crate::study::suite::{GenerateError, Generation, MANIFEST, Planned, Recorded, Watcher};
 use crate::workload::{Progress, Stop};
 use clap::ValueHint;
 use indicatif::{HumanBytes, HumanCount, ProgressBar};

@@ -31,17 +31,27 @@ pub enum GenerateError {
     Failed { trace: PathBuf, source: WorkloadError },
     #[error(transparent)]
     Command(WorkloadError),
-    /// A trace without the hash that its suite records.
-    #[error(
-        "{}: its content hash is {found}, but version {} of the suite `{}` records {} in size {}: \
-         the generator `{kernel}` has changed since that version. The trace is not kept; \
-         `warpmem generate {kernel}` makes one without this check",
-        trace.display(), recorded.version, recorded.suite, recorded.hash, recorded.size
-    )]
-    Changed { trace: PathBuf, kernel: String, recorded: Recorded, found: String },
+    #[error(transparent)]
+    Changed(Box<Changed>),
     /// Stopped by the watcher; `kept` describes the results kept.
     #[error("interrupted: {kept}")]
     Interrupted { kept: String },
+}
+
+/// A trace without the content hash that its suite records.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "{}: its content hash is {found}, but version {} of the suite `{}` records {} in size {}: \
+     the generator `{kernel}` has changed since that version. The trace is not kept; \
+     `warpmem generate {kernel}` makes one without this check",
+    trace.display(), recorded.version, recorded.suite, recorded.hash, recorded.size
+)]
+pub struct Changed {
+    trace: PathBuf,
+    kernel: String,
+    recorded: Recorded,
+    /// Content hash of the trace, 16 hexadecimal digits.
+    found: String,
 }
 
 impl GenerateError {
@@ -135,12 +145,12 @@ impl Generation<'_> {
             return Ok(());
         };
         fs::remove_file(trace).map_err(written)?;
-        Err(GenerateError::Changed {
+        Err(GenerateError::Changed(Box::new(Changed {
             trace: trace.to_owned(),
             kernel: planned.request.kernel.clone(),
             recorded,
             found: found.to_owned(),
-        })
+        })))
     }
 
     fn failure(&self, error: WorkloadError, path: &Path) -> GenerateError {
