@@ -9,7 +9,7 @@ use self::runs::Place;
 use super::interrupt::Interrupt;
 use super::output::{note, print, width};
 use crate::cli::files::{InputFile, OutputFile, OutputResults};
-use crate::cli::machines::parse_error;
+use crate::cli::machines::{MachineName, parse_error};
 use crate::cli::program_size::ProgramSize;
 use crate::study::reproduce::{Factorial, Paper, Survey, find, find_on, names};
 use crate::study::traces::NamedTrace;
@@ -61,7 +61,7 @@ pub struct Args {
     error: Option<u32>,
     /// Machine of a survey, in place of its own: a name or a TOML file
     #[arg(long, value_name = "NAME|FILE")]
-    machine: Option<String>,
+    machine: Option<MachineName>,
     /// Generate our own workloads for programs that are missing
     #[arg(long, requires = "programs")]
     stand_ins: bool,
