@@ -123,6 +123,9 @@ fn traces_of_a_built_in_suite_have_the_recorded_hashes() {
     let row = rows.iter().find(|row| row["name"] == "vecadd").unwrap();
     let trace = Trace::open(&bench.path("warpmem-small/vecadd.wmt")).unwrap();
     assert_eq!(row["hash_small"], format!("{:016x}", trace.header().content_hash));
+    let medium = ["suite", "get", "warpmem", "--only", "vecadd", "--size", "medium"];
+    let unchecked = bench.run(&medium).stderr;
+    assert!(unchecked.contains("no hashes are recorded for size medium"), "{unchecked}");
     // The name is no file, although there may be a folder of this name.
     for _ in 0..2 {
         bench.output(&["suite", "get", "warpmem", "--only", "vecadd", "-o", "warpmem"]);

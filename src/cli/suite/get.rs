@@ -69,7 +69,9 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
         is_part: !args.only.is_empty(),
     };
     generate(&work, &Interrupt::install()?)?;
-    note_checks(&planned);
+    if let Some(size) = size.filter(|_| args.suite.is_built_in()) {
+        note(&checks(&planned, size));
+    }
     Ok(())
 }
 
@@ -87,14 +89,16 @@ fn check_files(suite: &SuiteName, folder: &OutputTraces) -> Result<(), Clash> {
     files.check()
 }
 
-/// Says how many of the traces had a recorded hash.
-fn note_checks(planned: &[Planned]) {
+/// Says how many traces of a built-in suite were compared with their recorded hashes.
+fn checks(planned: &[Planned], size: &str) -> String {
     let checked: Vec<&Recorded> = planned.iter().filter_map(|one| one.recorded.as_ref()).collect();
-    if let Some(Recorded { suite, version, size, .. }) = checked.first() {
-        let (checked, all) = (checked.len(), planned.len());
-        note(&format!(
-            "{checked} of {all} traces have the hashes of `{suite}`, version {version}, size {size}"
-        ));
+    match checked.first() {
+        Some(Recorded { suite, version, .. }) => format!(
+            "{} of {} traces have the hashes of `{suite}`, version {version}, size {size}",
+            checked.len(),
+            planned.len()
+        ),
+        None => format!("no hashes are recorded for size {size}: the traces were not checked"),
     }
 }
 
