@@ -10,6 +10,7 @@ use super::files::{
 use super::machines::MachineName;
 #[cfg(feature = "tables")]
 use super::query::Word;
+use super::suite::SuiteName;
 use crate::files::claims::Claims;
 use clap::{ArgMatches, Command};
 
@@ -56,6 +57,7 @@ const KINDS: &[Add] = &[
     add::<OutputFolder>,
     add::<MachineName>,
     add::<Machines>,
+    add::<SuiteName>,
     #[cfg(feature = "tables")]
     add::<Word>,
     #[cfg(feature = "capture")]

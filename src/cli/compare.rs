@@ -35,7 +35,7 @@ use std::thread::available_parallelism;
 #[derive(clap::Args, Debug)]
 #[command(after_help = AFTER_HELP)]
 pub struct Args {
-    /// Traces to replay, or manifests (.toml) written by `generate suite`
+    /// Traces to replay, or manifests (.toml) written by `suite get`
     #[arg(value_name = "TRACE", required = true, value_hint = ValueHint::FilePath)]
     traces: Vec<InputFile>,
     #[arg(

@@ -37,6 +37,7 @@ mod output;
 mod points;
 mod policies;
 mod program;
+mod program_size;
 mod progress;
 #[cfg(feature = "tables")]
 mod query;
@@ -48,12 +49,14 @@ mod reproduce;
 mod run;
 mod run_row;
 mod sample;
+mod suite;
 mod sweep;
 #[cfg_attr(not(feature = "tables"), path = "no_tables.rs")]
 mod tables;
+mod version;
 
 use crate::policy::{AddError, Policy};
-use clap::error::{ContextKind, ContextValue};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{FromArgMatches, Parser, Subcommand};
 use std::env;
 use std::process::ExitCode;
@@ -104,7 +107,7 @@ impl CommandLine {
 /// Replays the memory instructions of GPU kernels, captured or generated, through SMs, L1, network,
 /// L2 and DRAM under a choice of scheduling policies, and reports the results.
 #[derive(Debug, Parser)]
-#[command(version, max_term_width = 100, after_help = AFTER_HELP)]
+#[command(version, arg = version::verbose_option(), max_term_width = 100, after_help = AFTER_HELP)]
 struct Cli {
     /// Print only warnings, failures and omissions on standard error: no progress, notes or summary
     #[arg(short, long, global = true, display_order = 900)]
@@ -159,6 +162,7 @@ commands! {
     Hardware => hardware if feature = "capture",
     Reproduce => reproduce if feature = "tables",
     Generate => generate,
+    Suite => suite,
     Capture => capture if feature = "capture",
     Import => import,
     Export => export,
@@ -202,6 +206,9 @@ impl Cli {
             Err(error) if error.use_stderr() => {
                 check_present(&error)?;
                 error.exit()
+            }
+            Err(asked) if asked.kind() == ErrorKind::DisplayVersion && version::is_verbose() => {
+                output::print(&version::verbose())
             }
             Err(help) => output::written(|| help.print()),
         }

@@ -1,10 +1,10 @@
 //! Measured points: the options that select them, and their runs.
 
 use super::exit::Interrupted;
-use super::generate::suite::generate;
 use super::interrupt::Interrupt;
 use super::output::note;
 use super::progress::Board;
+use super::suite::get::generate;
 use crate::slots::List;
 use crate::study::points::{self, Batch, Filter, Point, PointsError, Store, Summary, Traces};
 use crate::study::suite::Generation;

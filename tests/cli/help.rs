@@ -1,7 +1,8 @@
 //! Help texts and the version.
 
-use super::support::{Bench, names_in};
+use super::support::{Bench, names_in, repository};
 use serde_json::{Map, Value};
+use std::process::Command;
 use warpmem::params::PolicyInfo;
 use warpmem::slots::{PolicySlot, SLOTS};
 use warpmem::workload::generators;
@@ -82,6 +83,8 @@ fn help() {
         &["dram", "check"],
         &["network"],
         &["sample"],
+        &["suite", "list"],
+        &["suite", "get"],
     ];
     for command in commands {
         let help = bench.output(&[command, &["--help"]].concat());
@@ -216,6 +219,68 @@ fn version() {
         Bench::new().output(&["--version"]),
         format!("warpmem {}\n", env!("CARGO_PKG_VERSION"))
     );
+}
+
+/// Returns the commit that is checked out and its date; none outside a git checkout.
+fn commit() -> Option<String> {
+    let git = |arguments: &[&str]| {
+        let made = Command::new("git").current_dir(repository()).args(arguments).output().ok()?;
+        let text = String::from_utf8(made.stdout).ok()?;
+        made.status.success().then(|| text.trim().to_owned())
+    };
+    let is_root = git(&["rev-parse", "--show-prefix"])?.is_empty();
+    is_root.then(|| git(&["log", "-1", "--format=%H %cs"])).flatten()
+}
+
+#[test]
+fn a_verbose_version_describes_the_build() {
+    let bench = Bench::new();
+    let text = bench.output(&["--version", "--verbose"]);
+    assert_eq!(bench.output(&["--verbose", "-V"]), text);
+    let (first, facts) = text.split_once('\n').unwrap();
+    assert_eq!(first, concat!("warpmem ", env!("CARGO_PKG_VERSION")));
+    let facts: Vec<(&str, &str)> =
+        facts.lines().map(|line| line.split_once(": ").unwrap()).collect();
+    let is_profile = |name: &str| name == "debug" || name == "release";
+    let listed: Vec<Map<String, Value>> =
+        serde_json::from_str(&bench.output(&["list", "--format", "json"])).unwrap();
+    let others = ["machine", "dram_standard", "generator"];
+    let is_policy = |row: &&Map<String, Value>| others.iter().all(|kind| row["kind"] != *kind);
+    let policies = listed.iter().filter(is_policy).count();
+    let machines = listed.iter().filter(|row| row["kind"] == "machine").count();
+    let expected = commit().unwrap_or_else(|| "none: built outside a git checkout".to_owned());
+    let (major, minor) = warpmem_trace::FORMAT_VERSION;
+    for (name, value) in &facts {
+        let is_right = match *name {
+            "commit" => *value == expected,
+            "engine" => *value == warpmem::record::ENGINE_VERSION,
+            "rustc" => value.starts_with("1."),
+            "target" => value.contains(std::env::consts::ARCH),
+            "profile" => is_profile(value),
+            "debug assertions" => *value == "on" || *value == "off",
+            "features" => *value == "capture, cli, cudart, tables",
+            "policies" => *value == policies.to_string(),
+            "machines" => *value == machines.to_string(),
+            "trace format" => *value == format!("{major}.{minor}"),
+            _ => false,
+        };
+        assert!(is_right, "{name}: {value}");
+    }
+    assert_eq!(facts.len(), 10, "{text}");
+    bench.refuses(&["--verbose", "list"], &["--version"]);
+}
+
+/// Returns the value of a key of the citation file.
+fn cited(key: &str) -> String {
+    let text = std::fs::read_to_string(repository().join("CITATION.cff")).unwrap();
+    let value = text.lines().find_map(|line| line.strip_prefix(&format!("{key}: ")));
+    value.unwrap_or_else(|| panic!("there is no {key}")).to_owned()
+}
+
+#[test]
+fn the_citation_has_the_version() {
+    assert_eq!(cited("version"), env!("CARGO_PKG_VERSION"));
+    assert_eq!((cited("cff-version"), cited("type")), ("1.2.0".to_owned(), "software".to_owned()));
 }
 
 #[test]

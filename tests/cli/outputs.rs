@@ -95,7 +95,7 @@ fn no_output_replaces_another_file_of_the_command() {
         import accel-sim text/kernelslist.g -o text/kernelslist.g
         import accel-sim text/kernelslist.g -o text/kernel-1.traceg
         import accel-sim text -o ./text/kernel-1.traceg
-        generate suite --from suite.toml -o .
+        suite get suite.toml -o .
         query r SELECT -o r/runs.parquet
         query r SELECT -o ./r/loads/new.parquet
         query r SELECT -o runs.json

@@ -18,6 +18,8 @@ pub(crate) const MAJOR: u16 = 5;
 /// lane. 4.0 clusters of CTAs. 5.0 barriers for some warps of a CTA; L2 eviction policies. 5.1
 /// resets of persisting L2 lines.
 pub(crate) const MINOR: u16 = 1;
+/// The version written: major, minor.
+pub const FORMAT_VERSION: (u16, u16) = (MAJOR, MINOR);
 
 /// As in PNG: cannot be text or 7-bit data, and line-end conversion alters it.
 const MAGIC: [u8; 8] = *b"\x89WMT\r\n\x1a\n";

@@ -67,7 +67,7 @@ pub use cluster::{ClusterAddress, MAX_CLUSTER};
 pub use cta::CtaBuilder;
 pub use dictionary::Dictionary;
 pub use error::TraceError;
-pub use header::{Header, Kernel, KindCount, Provenance};
+pub use header::{FORMAT_VERSION, Header, Kernel, KindCount, Provenance};
 pub use l2_policy::{Eviction, L2Policy};
 pub use mbarrier::Mbarrier;
 pub use operands::Operands;

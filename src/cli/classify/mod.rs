@@ -37,7 +37,7 @@ use warpmem_trace::Kernel;
 #[derive(clap::Args, Debug)]
 #[command(after_help = AFTER_HELP)]
 pub struct Args {
-    /// Traces to classify, or manifests (.toml) written by `generate suite`
+    /// Traces to classify, or manifests (.toml) written by `suite get`
     #[arg(value_name = "TRACE", required = true, value_hint = ValueHint::FilePath)]
     traces: Vec<InputFile>,
     #[arg(long, value_name = "NAME|FILE", default_value = DEFAULT_MACHINE, help = MACHINE_HELP, value_hint = ValueHint::FilePath)]

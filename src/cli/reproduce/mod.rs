@@ -9,8 +9,9 @@ use self::runs::Place;
 use super::interrupt::Interrupt;
 use super::output::{note, print, width};
 use crate::cli::files::{InputFile, OutputFile, OutputResults};
-use crate::cli::machines::parse_error;
-use crate::study::reproduce::{self, Factorial, Paper, Survey, find, find_on, names};
+use crate::cli::machines::{MachineName, parse_error};
+use crate::cli::program_size::ProgramSize;
+use crate::study::reproduce::{Factorial, Paper, Survey, find, find_on, names};
 use crate::study::traces::NamedTrace;
 use anyhow::Context;
 use clap::{ValueEnum, ValueHint};
@@ -49,7 +50,7 @@ pub struct Args {
     /// Size of the programs, by default medium, or small with --quick; of generated workloads, by
     /// default small
     #[arg(long, value_enum)]
-    size: Option<Size>,
+    size: Option<ProgramSize>,
     /// End each launch after N warp instructions, 0: never; by default 250,000 in the size
     /// paper and with --quick, otherwise never
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(..=4_000_000_000))]
@@ -60,7 +61,7 @@ pub struct Args {
     error: Option<u32>,
     /// Machine of a survey, in place of its own: a name or a TOML file
     #[arg(long, value_name = "NAME|FILE")]
-    machine: Option<String>,
+    machine: Option<MachineName>,
     /// Generate our own workloads for programs that are missing
     #[arg(long, requires = "programs")]
     stand_ins: bool,
@@ -103,27 +104,6 @@ Examples:
   warpmem reproduce owl2013 captured/*.wmt --format markdown
   warpmem reproduce all --quick
   warpmem reproduce all --programs captured/ --size paper -o all/ --page docs/lab/papers.md";
-
-/// Size of the workloads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Size {
-    /// A quick check that everything works
-    Small,
-    /// Above an L2 of 768 KB, four CTAs for each of 15 SMs; parts of long programs
-    Medium,
-    /// The paper's inputs, above an L2 of 6 MB, four CTAs for each of 80 SMs
-    Paper,
-}
-
-impl From<Size> for reproduce::Size {
-    fn from(size: Size) -> reproduce::Size {
-        match size {
-            Size::Small => reproduce::Size::Small,
-            Size::Medium => reproduce::Size::Medium,
-            Size::Paper => reproduce::Size::Paper,
-        }
-    }
-}
 
 /// Output format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -1,8 +1,8 @@
 //! Runs required by a paper's claims and figures.
 
 use crate::cli::exit::Interrupted;
-use crate::cli::generate::suite::generate;
 use crate::cli::interrupt::Interrupt;
+use crate::cli::suite::get::generate;
 use crate::cli::sweep::execute::{Options, complete, run_on};
 use crate::study::reproduce::{Factorial, Paper};
 use crate::study::suite::{Generation, Planned as Workload};

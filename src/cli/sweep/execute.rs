@@ -4,9 +4,9 @@ use super::list;
 use super::live::Live;
 use crate::cli::exit::{Interrupted, is_fault};
 use crate::cli::format::Format;
-use crate::cli::generate::suite::generate;
 use crate::cli::interrupt::Interrupt;
 use crate::cli::output::{complain, note, warn};
+use crate::cli::suite::get::generate;
 use crate::machine::Machine;
 use crate::study::sweep::{
     Expansion, Outcome, Plan, Shard, Started, Sweep, TracesError, expand, listed, open,

@@ -76,7 +76,7 @@ impl Workload {
         let mut hash = Fnv::new();
         hash.update(self.id.as_bytes());
         let name = format!("{}-{:016x}", request.kernel, hash.finish());
-        Some(Planned { name, about: String::new(), request: (**request).clone() })
+        Some(Planned { name, about: String::new(), request: (**request).clone(), recorded: None })
     }
 }
 

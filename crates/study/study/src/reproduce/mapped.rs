@@ -56,7 +56,12 @@ impl Paper {
                 name: self.name.clone(),
                 source: Box::new(SuiteError::Request { workload: place.workload.clone(), source }),
             })?;
-            planned.push(Planned { name: place.workload, about: map.kernel.clone(), request });
+            planned.push(Planned {
+                name: place.workload,
+                about: map.kernel.clone(),
+                request,
+                recorded: None,
+            });
         }
         Ok(planned)
     }

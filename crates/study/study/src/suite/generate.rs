@@ -1,6 +1,6 @@
 //! Generates the traces of a suite in parallel, and the manifest that lists them.
 
-use super::{Listed, Manifest, Planned, SuiteError};
+use super::{Listed, Manifest, Planned, Recorded, SuiteError};
 use rayon::prelude::*;
 use rayon::{ThreadPoolBuildError, ThreadPoolBuilder};
 use std::error::Error;
@@ -31,9 +31,27 @@ pub enum GenerateError {
     Failed { trace: PathBuf, source: WorkloadError },
     #[error(transparent)]
     Command(WorkloadError),
+    #[error(transparent)]
+    Changed(Box<Changed>),
     /// Stopped by the watcher; `kept` describes the results kept.
     #[error("interrupted: {kept}")]
     Interrupted { kept: String },
+}
+
+/// A trace without the content hash that its suite records.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "{}: its content hash is {found}, but version {} of the suite `{}` records {} in size {}: \
+     the generator `{kernel}` has changed since that version. The trace is not kept; \
+     `warpmem generate {kernel}` makes one without this check",
+    trace.display(), recorded.version, recorded.suite, recorded.hash, recorded.size
+)]
+pub struct Changed {
+    trace: PathBuf,
+    kernel: String,
+    recorded: Recorded,
+    /// Content hash of the trace, 16 hexadecimal digits.
+    found: String,
 }
 
 impl GenerateError {
@@ -68,7 +86,8 @@ pub struct Generation<'a> {
 
 impl Generation<'_> {
     /// # Errors
-    /// If a trace or the manifest cannot be written, or the watcher stops it.
+    /// If a trace or the manifest cannot be written, a trace has another hash than its suite records, or the
+    /// watcher stops it.
     pub fn run(&self, watcher: &impl Watcher) -> Result<Vec<TraceSummary>, GenerateError> {
         let folder = self.folder;
         fs::create_dir_all(folder)
@@ -93,23 +112,45 @@ impl Generation<'_> {
         planned: &Planned,
         watcher: &impl Watcher,
     ) -> Result<(Listed, TraceSummary), GenerateError> {
-        let Planned { name, about, request } = planned;
+        let Planned { name, about, request, .. } = planned;
         let file = format!("{name}.wmt");
         let path = self.folder.join(&file);
         let summary = request
             .generate_until(&watcher.stop(), &path, &mut |progress| watcher.report(name, progress))
             .map_err(|error| self.failure(error, &path))?
             .trace;
+        let trace_hash = format!("{:016x}", summary.content_hash);
+        self.check_recorded(planned, &path, &trace_hash)?;
         watcher.made();
         let listed = Listed {
             name: name.clone(),
             trace: file.into(),
             about: about.clone(),
             command: request.command().map_err(GenerateError::Command)?,
-            trace_hash: Some(format!("{:016x}", summary.content_hash)),
+            trace_hash: Some(trace_hash),
             records: Some(summary.records),
         };
         Ok((listed, summary))
+    }
+
+    /// Removes and refuses a trace without the hash that its suite records.
+    fn check_recorded(
+        &self,
+        planned: &Planned,
+        trace: &Path,
+        found: &str,
+    ) -> Result<(), GenerateError> {
+        let Some(recorded) = planned.recorded.clone().filter(|recorded| recorded.hash != found)
+        else {
+            return Ok(());
+        };
+        fs::remove_file(trace).map_err(written)?;
+        Err(GenerateError::Changed(Box::new(Changed {
+            trace: trace.to_owned(),
+            kernel: planned.request.kernel.clone(),
+            recorded,
+            found: found.to_owned(),
+        })))
     }
 
     fn failure(&self, error: WorkloadError, path: &Path) -> GenerateError {

@@ -4,13 +4,15 @@
 mod generate;
 mod manifest;
 mod plan;
+mod recorded;
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 pub use generate::{GenerateError, Generation, MANIFEST, Watcher};
 pub use manifest::{Listed, Manifest};
-pub use plan::{Planned, Suite};
+pub use plan::{Planned, Suite, Workload};
+pub use recorded::Recorded;
 
 use warpmem_params::did_you_mean;
 use warpmem_workload::WorkloadError;

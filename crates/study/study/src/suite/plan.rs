@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
+use super::recorded::{Hashes, Recorded};
 use super::{SuiteError, check_names, parse, read};
 use warpmem_params::nearest;
 use warpmem_support::files::destination::is_file_name;
@@ -18,21 +19,28 @@ pub struct Suite {
     pub name: String,
     #[serde(default)]
     pub about: String,
+    /// Version of its workloads; none if the file has none.
+    pub version: Option<u32>,
     #[serde(rename = "workload")]
-    workloads: Vec<Workload>,
+    pub workloads: Vec<Workload>,
     /// Folder to which its file names are relative.
     #[serde(skip)]
     folder: PathBuf,
+    /// Recorded hashes of its traces; empty for a suite that is not built in.
+    #[serde(skip)]
+    pub(super) hashes: Hashes,
 }
+
+/// A workload in one or several sizes.
 
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Workload {
-    name: String,
+pub struct Workload {
+    pub name: String,
     /// Description in one line.
     #[serde(default)]
-    about: String,
-    kernel: String,
+    pub about: String,
+    pub kernel: String,
     #[serde(default = "default_seed")]
     seed: u64,
     /// Traced launches, as for `generate --kernels`.
@@ -75,24 +83,35 @@ pub struct Planned {
     pub name: String,
     pub about: String,
     pub request: Request,
+    /// Content hash that the trace must have, if one is recorded.
+    pub recorded: Option<Recorded>,
 }
 
-/// Built-in suites by name, in the sizes `small`, `medium` and `large`.
-const BUILT_IN: [(&str, &str); 2] =
-    [("warpmem", include_str!("workloads.toml")), ("llm", include_str!("llm.toml"))];
+/// Built-in suites, in the sizes `small`, `medium` and `large`: name, workloads and hashes.
+const BUILT_IN: [(&str, &str, &str); 2] = [
+    ("warpmem", include_str!("workloads.toml"), include_str!("workloads.hashes.toml")),
+    ("llm", include_str!("llm.toml"), include_str!("llm.hashes.toml")),
+];
 
 impl Suite {
     /// Returns the first of the built-in suites: irregular and regular kernels.
     pub fn built_in() -> Suite {
-        let [(name, _), ..] = BUILT_IN;
+        let [(name, ..), _] = BUILT_IN;
         Suite::named(name).expect("a test reads the built-in suites")
     }
 
+    /// Returns the names of the built-in suites.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        BUILT_IN.into_iter().map(|(name, ..)| name)
+    }
+
     /// Returns the built-in suite of this name.
-    fn named(name: &str) -> Option<Suite> {
-        let (name, text) = BUILT_IN.into_iter().find(|(built_in, _)| *built_in == name)?;
+    pub fn named(name: &str) -> Option<Suite> {
+        let (name, text, hashes) = BUILT_IN.into_iter().find(|(one, ..)| *one == name)?;
         let suite = Suite::from_text(text, Path::new(name));
-        Some(suite.expect("a test reads the built-in suites"))
+        let mut suite = suite.expect("a test reads the built-in suites");
+        suite.hashes = toml::from_str(hashes).expect("a test reads the hashes");
+        Some(suite)
     }
 
     /// Opens the built-in suite of this name, or else the suite in this file, relative to `folder`.
@@ -139,6 +158,16 @@ impl Suite {
         sizes.collect::<BTreeSet<_>>().into_iter().collect()
     }
 
+    /// Returns the sizes whose traces have recorded hashes, in alphabetical order.
+    pub fn recorded_sizes(&self) -> Vec<&str> {
+        self.hashes.sizes.keys().map(String::as_str).collect()
+    }
+
+    /// Returns the recorded hash of a workload in a size; none for a suite that is not built in.
+    pub fn recorded(&self, size: &str, workload: &str) -> Option<Recorded> {
+        self.hashes.of(&self.name, size, workload)
+    }
+
     /// Plans the workloads of a size; those without this size are included unchanged. `only` lists
     /// the requested names; all if empty.
     ///
@@ -160,7 +189,11 @@ impl Suite {
         }
         only.iter().try_for_each(|name| self.check_name(name))?;
         let wanted = |workload: &&Workload| only.is_empty() || only.contains(&workload.name);
-        self.workloads.iter().filter(wanted).map(|w| w.plan(size, &self.folder)).collect()
+        let plan = |workload: &Workload| {
+            let recorded = size.and_then(|size| self.recorded(size, &workload.name));
+            Ok(Planned { recorded, ..workload.plan(size, &self.folder)? })
+        };
+        self.workloads.iter().filter(wanted).map(plan).collect()
     }
 
     fn check_name(&self, name: &str) -> Result<(), SuiteError> {
@@ -197,7 +230,7 @@ impl Workload {
             launches: launches.map_err(|error| failed(error.into()))?,
         };
         request.check().map_err(failed)?;
-        Ok(Planned { name: self.name.clone(), about: self.about.clone(), request })
+        Ok(Planned { name: self.name.clone(), about: self.about.clone(), request, recorded: None })
     }
 }
 
@@ -322,7 +355,7 @@ mod tests {
 
     #[test]
     fn the_built_in_suites_can_be_asked_for_in_every_size() {
-        for (name, _) in BUILT_IN {
+        for name in Suite::names() {
             let suite = Suite::open(Path::new(name), Path::new("nowhere")).unwrap();
             assert_eq!(suite.name, name);
             assert_eq!(suite.sizes(), ["large", "medium", "small"]);
@@ -357,9 +390,8 @@ mod tests {
 
     #[test]
     fn the_built_in_suites_have_every_kernel_but_those_of_mechanisms() {
-        let kernels: BTreeSet<String> = BUILT_IN
-            .into_iter()
-            .filter_map(|(name, _)| Suite::named(name))
+        let kernels: BTreeSet<String> = Suite::names()
+            .filter_map(Suite::named)
             .flat_map(|suite| suite.plan(Some("small"), &[]).unwrap())
             .map(|planned| planned.request.kernel)
             .collect();
