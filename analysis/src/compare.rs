@@ -2,11 +2,10 @@
 
 use polars::prelude::*;
 use warpmem_comparison as plain;
-use warpmem_comparison::{CompareOptions, Launches, Table, Values};
+use warpmem_comparison::{CompareOptions, Launches, RUN_ID, Table, Values};
 
 use crate::error::Result;
 use crate::frame::require_numeric;
-use crate::results::RUN_ID;
 
 /// Runs compared with a baseline, and their means over workloads.
 #[derive(Clone, Debug)]

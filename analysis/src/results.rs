@@ -6,7 +6,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use polars::prelude::*;
-use warpmem_comparison::Launches;
+use warpmem_comparison::{Launches, RUN_ID};
 use warpmem_support::checksum::check_text;
 
 use crate::compare::launches;
@@ -30,8 +30,6 @@ pub const TABLES: [&str; 14] = [
     "requests",
     "intervals",
 ];
-
-pub(crate) const RUN_ID: &str = "run_id";
 
 /// Marker file of a directory whose sweep has not assembled its tables. It has a line for each run
 /// of the plan; lines that begin with `#` are comments.

@@ -13,6 +13,9 @@ pub const SLOTS: [&str; 9] = [
     "ideal",
 ];
 
+/// Column of the run ids; rows with the same id are the same run.
+pub const RUN_ID: &str = "run_id";
+
 /// The column with the machine parameters that a run overrides.
 pub const OVERRIDES: &str = "overrides";
 

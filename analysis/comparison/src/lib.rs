@@ -39,7 +39,7 @@ pub use cell::{Cell, rows_to_csv, rows_to_json};
 pub use compare::{Comparison, compare};
 pub use error::{Error, Result};
 pub use grid::{Align, Grid, Heading, Row};
-pub use keys::{NONE, OVERRIDES, SLOTS};
+pub use keys::{NONE, OVERRIDES, RUN_ID, SLOTS};
 pub use means::{MEANS, Mean};
 pub use metric::{COMPARED, Digits, METRICS, Metric, Relation, digits, metric, relative};
 pub use options::{ColumnsRead, CompareOptions};

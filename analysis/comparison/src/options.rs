@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::error::{Error, Result};
 use crate::inputs::INPUTS;
-use crate::keys::{Keys, OVERRIDES, SLOTS};
+use crate::keys::{Keys, OVERRIDES, RUN_ID, SLOTS};
 use crate::load;
 use crate::metric::{COMPARED, relative};
 use crate::sampling::Launches;
@@ -113,8 +113,6 @@ pub struct ColumnsRead {
 
 /// Name of the table in messages.
 pub(crate) const RUNS: &str = "the `runs` table";
-/// Column of the run ids; rows with the same id are the same run.
-pub(crate) const RUN_ID: &str = "run_id";
 /// Column of the name that repeats of a workload share.
 pub(crate) const WORKLOAD: &str = "workload";
 /// Column of the ideal mode under which the workload ran once more.

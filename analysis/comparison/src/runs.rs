@@ -5,9 +5,9 @@ use std::hash::Hash;
 
 use crate::error::{Error, Result};
 use crate::inputs::{INPUTS, Inputs, without_policies};
-use crate::keys::{Keys, NONE, OVERRIDES, trace_of};
+use crate::keys::{Keys, NONE, OVERRIDES, RUN_ID, trace_of};
 use crate::load::{Load, LoadColumns};
-use crate::options::{BOUND, CompareOptions, OF_REPEATS, RUN_ID, RUNS, WORKLOAD};
+use crate::options::{BOUND, CompareOptions, OF_REPEATS, RUNS, WORKLOAD};
 use crate::repeats::{Repeat, workload_names};
 use crate::sampling::Launches;
 use crate::table::{Table, Values};

@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use crate::interval::Noise;
-use crate::options::RUN_ID;
+use crate::keys::RUN_ID;
 use crate::table::Table;
 
 /// Standard errors in half of a 95 % interval.
