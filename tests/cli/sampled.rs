@@ -85,14 +85,6 @@ fn what_cannot_be_sampled_is_refused() {
             &["run", "s.wmt", "--error", "1%", "--set", "run.launch_instructions=100"],
             "0 with `run.launch_instructions`",
         ),
-        (
-            &["sample", "estimate", "s.wmt", "--fraction", "50%", "--set", "run.error_permille=10"],
-            "every launch is evaluated here",
-        ),
-        (
-            &["sample", "estimate", "s.wmt", "--fraction", "50%", "--set", "run.fast_forward=1"],
-            "every launch is evaluated here",
-        ),
     ] {
         bench.refuses(arguments, &[reason]);
     }

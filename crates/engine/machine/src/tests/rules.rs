@@ -326,3 +326,12 @@ proptest! {
         let _ = load_text(&text);
     }
 }
+
+#[test]
+fn where_every_launch_is_evaluated_none_may_be_left_out() {
+    load("li2015", &[]).unwrap().validate_all_launches().unwrap();
+    for text in ["run.error_permille=10", "run.fast_forward=1"] {
+        let refused = load("li2015", &[text.to_owned()]).unwrap().validate_all_launches();
+        assert!(refused.unwrap_err().to_string().contains("every launch is evaluated here"));
+    }
+}
