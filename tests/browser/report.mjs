@@ -102,7 +102,7 @@ async function fits(page) {
 // The first screen shows the answer and a chart.
 async function answersFirst(page) {
   const [text, bottom] = await page.$eval("#summary", (summary) => [
-    summary.querySelector("p").textContent,
+    [...summary.querySelectorAll("p")].map((paragraph) => paragraph.textContent).join(" "),
     summary.querySelector("figure .screen").getBoundingClientRect().bottom,
   ]);
   assert.ok(/the (fastest|slowest)/.test(text), text);

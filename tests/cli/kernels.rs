@@ -15,7 +15,7 @@ fn rows(bench: &Bench, arguments: &[&str]) -> Vec<Row> {
 }
 
 /// Columns with a kernel's own values or names.
-const OWN: [&str; 5] = ["kernel", "stands_for", "start_cycle", "end_cycle", "cycles"];
+const OWN: [&str; 6] = ["kernel", "alike", "stands_for", "start_cycle", "end_cycle", "cycles"];
 
 #[track_caller]
 fn assert_sums(bench: &Bench, arguments: &[&str]) {
