@@ -11,8 +11,8 @@
 //! write drains and the bursts in which CTAs start need to average out.
 //!
 //! The machine never drains between parts: when the last CTA of a part has started, the next CTA to
-//! start is the first of the next part. Half a unit before a drawn one, a wave at least, fills L1,
-//! first-level TLBs and queues, and counts for nothing. A part lasts from the start of its first CTA to
+//! start is the first of the next part. The unit before a drawn one fills L1, first-level TLBs and
+//! queues, and counts for nothing. A part lasts from the start of its first CTA to
 //! that of the next part; what is issued meanwhile is not just its own, so cycles are extrapolated by
 //! instructions: a ratio estimate (Cochran, *Sampling Techniques*, 1977, 6.1).
 
@@ -97,8 +97,6 @@ struct Body {
     first: u32,
     unit: u32,
     units: u32,
-    /// CTAs before a drawn unit that are simulated too.
-    warm: u32,
     /// Bound on the variance of the cycles of all units, relative to their square.
     bound: f64,
     /// Units before this one have been simulated or skipped.
@@ -208,9 +206,7 @@ impl Parts {
             return self.simulate(first, self.ctas - first);
         }
         let draws = Draws::new(units, LEAST_RUNS, ASSUMED_SPREAD, self.seed);
-        let warm = self.wave.max(unit / 2);
-        let mut body =
-            Body { first, unit, units, warm, bound: self.bound, passed: 0, draws, run: None };
+        let mut body = Body { first, unit, units, bound: self.bound, passed: 0, draws, run: None };
         self.part = body.following(self.ctas);
         self.stage = Stage::Body(body);
     }
@@ -236,7 +232,7 @@ fn is_settled(rates: &[f64]) -> bool {
 }
 
 impl Body {
-    /// Returns the next part: the next drawn unit or the tail, or the CTAs before it if they have been
+    /// Returns the next part: the next drawn unit or the tail, or the unit before it if that has been
     /// skipped. `ctas`: CTAs of the launch.
     fn following(&mut self, ctas: u32) -> Part {
         if self.run.is_none() {
@@ -246,8 +242,7 @@ impl Body {
         let target = self.run.as_ref().map_or(self.units, |run| run.drawn);
         if target > self.passed {
             self.passed = target;
-            let end = self.unit_at(target).start;
-            return Part { ctas: end - self.warm..end, weight: Some(0) };
+            return Part { ctas: self.unit_at(target - 1), weight: Some(0) };
         }
         self.passed = target + 1;
         let own = self.unit_at(target);
@@ -306,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn the_head_lasts_until_the_rate_settles_and_ctas_before_each_drawn_unit_are_simulated() {
+    fn the_head_lasts_until_the_rate_settles_and_a_unit_before_each_drawn_one_is_simulated() {
         let mut long = of(1_000_000, 100, 3).unwrap();
         let slow = |part: &Part| 1.0 + (1.0 - f64::from(part.ctas.start) / 1e4).max(0.0);
         let (all, cycles) = parts(&mut long, slow);
