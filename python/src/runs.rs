@@ -87,18 +87,6 @@ impl<'a> Planned<'a> {
         policies: &PolicyChoices,
         owns: &'a [Own],
     ) -> PyResult<Planned<'a>> {
-        let mut planned = Planned::of_variant(trace, machine, variant, policies, owns)?;
-        planned.cell.key.variant = variant.number;
-        Ok(planned)
-    }
-
-    fn of_variant(
-        trace: &'a NamedTrace,
-        machine: &Machine,
-        variant: &Variant,
-        policies: &PolicyChoices,
-        owns: &'a [Own],
-    ) -> PyResult<Planned<'a>> {
         let mut simulated = variant.machine.clone();
         policies.apply(&mut simulated);
         let own = owns.iter().find(|own| own.name == simulated.policy.dram_scheduler);
@@ -107,7 +95,8 @@ impl<'a> Planned<'a> {
         let all = [overrides.as_slice(), &variant.overrides].concat();
         let command = command(path, &machine.origin, policies, &all);
         let Some(own) = own else {
-            let cell = Cell::new(trace, simulated, overrides, command).or_raise()?;
+            let mut cell = Cell::new(trace, simulated, overrides, command).or_raise()?;
+            cell.key.variant = variant.number;
             return Ok(Planned { cell, own: None });
         };
         // Everything except the scheduler is validated with the machine's own scheduler.
@@ -116,7 +105,8 @@ impl<'a> Planned<'a> {
         let Cell { trace, policies, .. } =
             Cell::new(trace, standing_in, overrides, String::new()).or_raise()?;
         // No command reproduces this run.
-        let key = key_of(trace, simulated, overrides, String::new());
+        let mut key = key_of(trace, simulated, overrides, String::new());
+        key.variant = variant.number;
         Ok(Planned { cell: Cell { trace, key, policies, threads: 1 }, own: Some(own) })
     }
 }

@@ -187,6 +187,7 @@ class Comparing(InTemporaryFolder):
         self.assertEqual(comparison.runs["variant"].unique().sort().to_list(), [0, 1])
         self.assertEqual(comparison.runs["bound"].unique().to_list(), ["perfect-dram"])
         self.assertEqual(comparison.pairs.height, 1)
+        self.assertEqual(comparison.ratios().columns, ["policy", "geometric mean", "bfs-*"])
         self.assertGreater(comparison.leverage["ipc_bound"][0], 0)
         self.assertTrue(str(comparison).startswith(comparison.findings[0][:20]))
 

@@ -73,7 +73,7 @@ class Comparison(Tables):
     def ratios(self, mean: str = "geometric") -> pl.DataFrame:
         """Returns a row per policy, the fastest first, with its mean IPC ratio and that of each
         workload."""
-        return _figures.changes(self.rows, self.means, mean)
+        return _figures.changes(self.workloads, self.means, mean)
 
     def to_latex(
         self,

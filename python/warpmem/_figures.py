@@ -34,14 +34,14 @@ def tidy(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.with_columns(name.alias(POLICY))
 
 
-def changes(rows: pl.DataFrame, means: pl.DataFrame, mean: str) -> pl.DataFrame:
+def changes(workloads: pl.DataFrame, means: pl.DataFrame, mean: str) -> pl.DataFrame:
     """Returns a row per policy, the fastest first: ``policy``, the mean IPC ratio, and one ratio per
     workload."""
     if mean not in MEANS:
         raise ValueError(f"no mean `{mean}`; there are {', '.join(MEANS)}")
     total = f"{mean} mean"
     of_mean = tidy(means.filter(pl.col("mean") == mean)).select(POLICY, total=pl.col("ipc_ratio"))
-    wide = tidy(rows).pivot(on="trace", index=POLICY, values="ipc_ratio", aggregate_function="mean")
+    wide = tidy(workloads).pivot(on="trace", index=POLICY, values="ipc_ratio")
     wide = of_mean.rename({"total": total}).join(wide, on=POLICY, how="left", maintain_order="left")
     return wide.sort(total, descending=True, nulls_last=True, maintain_order=True)
 

@@ -72,8 +72,7 @@ impl Comparison {
         self.workloads.iter().any(|workload| workload.rows.len() > 1)
     }
 
-    /// Returns whether an interval covers the errors of sampled runs. The errors of a run and its baseline
-    /// are added as if independent, an upper bound: both simulate the same launches.
+    /// Returns whether an interval covers the errors of sampled runs.
     pub fn is_sampled(&self) -> bool {
         self.workloads.iter().any(|workload| workload.estimate.is_some_and(|one| one.is_sampled()))
     }

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use warpmem_support::statistics::student;
+use warpmem_support::statistics::Variance;
 
 use crate::means::Mean;
 
@@ -32,18 +32,11 @@ pub(crate) struct Estimate {
     /// Number of pairs with a ratio.
     pub(crate) pairs: usize,
     /// Noise of the mean; none if nothing was repeated.
-    noise: Option<Noise>,
+    noise: Option<Variance>,
     /// Square of half the 95 % interval due to sampling; 0 if no run was sampled.
     sampling: f64,
     /// Whether no table shows a difference from 1, in any workload.
     is_invisible: bool,
-}
-
-/// The variance of a mean, and its degrees of freedom.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Noise {
-    pub(crate) variance: f64,
-    pub(crate) degrees: f64,
 }
 
 /// Whether a ratio differs from 1.
@@ -64,7 +57,7 @@ impl Estimate {
         // in the traces, so both spreads count.
         let traces = means_by(pairs.iter().map(|pair| pair.trace), &logs);
         let variants = means_by(pairs.iter().map(|pair| pair.variant), &logs);
-        let noises = [Noise::of_mean(&traces), Noise::of_mean(&variants)];
+        let noises = [&traces, &variants].map(|means| Variance::of_mean(means));
         let squares: Vec<f64> = pairs.iter().map(|pair| pair.sampling.powi(2)).collect();
         let ratio = match pairs.as_slice() {
             [] => return None,
@@ -74,7 +67,10 @@ impl Estimate {
         Some(Estimate {
             ratio,
             pairs: pairs.len(),
-            noise: Noise::sum(noises.into_iter().flatten()),
+            noise: noises
+                .iter()
+                .any(Option::is_some)
+                .then(|| Variance::sum(noises.into_iter().flatten())),
             sampling: mean(&squares),
             is_invisible: is_invisible(ratio),
         })
@@ -93,11 +89,11 @@ impl Estimate {
         let sum: f64 = workloads.iter().map(power).sum();
         let weighed = workloads.iter().map(|workload| (workload, (power(workload) / sum).powi(2)));
         let noises = weighed.clone().map(|(one, square)| Some(one.noise?.scaled(square)));
-        let noises = noises.collect::<Option<Vec<Noise>>>();
+        let noises = noises.collect::<Option<Vec<Variance>>>();
         Some(Estimate {
             ratio,
             pairs: workloads.iter().map(|workload| workload.pairs).sum(),
-            noise: noises.and_then(|noises| Noise::sum(noises.into_iter())),
+            noise: noises.map(|noises| Variance::sum(noises.into_iter())),
             sampling: weighed.map(|(one, square)| one.sampling * square).sum(),
             is_invisible: workloads.iter().all(|workload| workload.is_invisible),
         })
@@ -106,7 +102,7 @@ impl Estimate {
     /// Returns half of the 95 % interval of the logarithm; none if neither repeats nor samples tell.
     fn half(&self) -> Option<f64> {
         let sampling = self.is_sampled().then_some(self.sampling);
-        let noise = self.noise.map(|noise| noise.half().powi(2));
+        let noise = self.noise.map(|noise| noise.half_interval().powi(2));
         let both = noise.into_iter().chain(sampling).reduce(|sum, square| sum + square);
         both.map(f64::sqrt)
     }
@@ -131,37 +127,6 @@ impl Estimate {
     /// Returns whether the interval covers the errors of sampled runs.
     pub(crate) fn is_sampled(&self) -> bool {
         self.sampling > 0.0
-    }
-}
-
-impl Noise {
-    /// Returns the noise of the mean of independent values; none below two.
-    fn of_mean(values: &[f64]) -> Option<Noise> {
-        let (mean, count) = (mean(values), values.len() as f64);
-        let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
-        let degrees = count - 1.0;
-        (degrees >= 1.0).then(|| Noise { variance: squares / degrees / count, degrees })
-    }
-
-    /// Adds independent noises, with the degrees of freedom of Welch and Satterthwaite; none of none.
-    pub(crate) fn sum(noises: impl Iterator<Item = Noise>) -> Option<Noise> {
-        let noises: Vec<Noise> = noises.collect();
-        let variance: f64 = noises.iter().map(|noise| noise.variance).sum();
-        let squares = |noise: &Noise| noise.variance.powi(2) / noise.degrees;
-        let degrees = match variance > 0.0 {
-            true => variance.powi(2) / noises.iter().map(squares).sum::<f64>(),
-            false => noises.iter().map(|noise| noise.degrees).fold(f64::INFINITY, f64::min),
-        };
-        (!noises.is_empty()).then_some(Noise { variance, degrees })
-    }
-
-    fn scaled(self, square: f64) -> Noise {
-        Noise { variance: self.variance * square, ..self }
-    }
-
-    /// Returns half of the 95 % interval.
-    pub(crate) fn half(&self) -> f64 {
-        student(self.degrees) * self.variance.sqrt()
     }
 }
 

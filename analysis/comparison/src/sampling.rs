@@ -13,7 +13,8 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use crate::interval::Noise;
+use warpmem_support::statistics::Variance;
+
 use crate::keys::RUN_ID;
 use crate::table::Table;
 
@@ -99,22 +100,21 @@ impl Sampling {
 
     fn paired(&self, other: &Sampling) -> Option<f64> {
         let (own, base) = (self.drawn.as_ref()?, other.drawn.as_ref()?);
-        let mut noises = own.noises_of_ratio(base)?;
+        let mut variances = own.variances_of_ratio(base)?;
         for (run, drawn) in [(self, own), (other, base)] {
-            noises.push(run.within(drawn)?);
+            variances.push(run.within(drawn)?);
         }
-        Noise::sum(noises.into_iter()).map(|noise| noise.half())
+        Some(Variance::sum(variances.into_iter()).half_interval())
     }
 
     /// Returns the error that parts of launches add: what the draws of launches leave of that of the run;
     /// none if it is unknown.
-    fn within(&self, drawn: &Drawn) -> Option<Noise> {
-        let variance = match drawn.has_parts {
+    fn within(&self, drawn: &Drawn) -> Option<Variance> {
+        let variance: f64 = match drawn.has_parts {
             true => (self.half / HALF_INTERVAL).powi(2) - drawn.variance()?,
             false => 0.0,
         };
-        let noise = Noise { variance: variance.max(0.0), degrees: f64::INFINITY };
-        noise.variance.is_finite().then_some(noise)
+        variance.is_finite().then(|| Variance { value: variance.max(0.0), ..Variance::NONE })
     }
 }
 
@@ -128,26 +128,26 @@ impl Drawn {
     /// Returns the relative variance of the cycles due to draws of launches; none if it is unknown.
     fn variance(&self) -> Option<f64> {
         let all = self.cycles();
-        let noises = self.groups.values().map(|group| noise(group, |at| group[at].cycles / all));
-        noises.map(|noise| Some(noise?.variance)).sum()
+        let groups = self.groups.values();
+        groups.map(|group| Some(variance(group, |at| group[at].cycles / all)?.value)).sum()
     }
 
-    /// Returns the errors of the ratio to the cycles of another run, by group; none if one is unknown.
-    fn noises_of_ratio(&self, other: &Drawn) -> Option<Vec<Noise>> {
+    /// Returns the variances of the ratio to the cycles of another run, by group; none if one is unknown.
+    fn variances_of_ratio(&self, other: &Drawn) -> Option<Vec<Variance>> {
         let (own_cycles, other_cycles) = (self.cycles(), other.cycles());
-        let mut noises = Vec::new();
+        let mut variances = Vec::new();
         for (name, own) in &self.groups {
             let others = other.groups.get(name)?;
             if are_same(own, others) {
                 let difference =
                     |at: usize| own[at].cycles / own_cycles - others[at].cycles / other_cycles;
-                noises.push(noise(own, difference)?);
+                variances.push(variance(own, difference)?);
             } else {
-                noises.push(noise(own, |at| own[at].cycles / own_cycles)?);
-                noises.push(noise(others, |at| others[at].cycles / other_cycles)?);
+                variances.push(variance(own, |at| own[at].cycles / own_cycles)?);
+                variances.push(variance(others, |at| others[at].cycles / other_cycles)?);
             }
         }
-        (self.groups.len() == other.groups.len()).then_some(noises)
+        (self.groups.len() == other.groups.len()).then_some(variances)
     }
 }
 
@@ -156,18 +156,15 @@ fn are_same(own: &[Launch], others: &[Launch]) -> bool {
     own.iter().map(draw).eq(others.iter().map(draw))
 }
 
-/// Returns the error of a weighted sum of values of drawn launches, from successive differences (von
-/// Neumann, 1941), as the engine states that of cycles; none if a single draw stands for several.
-fn noise(group: &[Launch], value: impl Fn(usize) -> f64) -> Option<Noise> {
+/// Returns the variance of a weighted sum of values of drawn launches, estimated from successive ones; none
+/// if a single draw stands for several launches.
+fn variance(group: &[Launch], value: impl Fn(usize) -> f64) -> Option<Variance> {
     let weight: f64 = group.iter().map(|one| one.stands_for * (one.stands_for - 1.0)).sum();
     if weight == 0.0 {
-        return Some(Noise { variance: 0.0, degrees: f64::INFINITY });
+        return Some(Variance::NONE);
     }
-    let count = group.len() as f64;
-    let squares: f64 = (1..group.len()).map(|at| (value(at) - value(at - 1)).powi(2)).sum();
-    let degrees = 2.0 * (count - 1.0).powi(2) / (3.0 * count - 4.0);
-    let variance = weight * squares / (2.0 * (count - 1.0));
-    (group.len() > 1).then_some(Noise { variance, degrees })
+    let values: Vec<f64> = (0..group.len()).map(value).collect();
+    Variance::of_successive(&values).map(|variance| variance.scaled(weight))
 }
 
 #[cfg(test)]

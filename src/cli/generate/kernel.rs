@@ -13,7 +13,6 @@ use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Command, ValueHint, value_parser};
 use indicatif::HumanCount;
 use std::collections::HashSet;
-use std::num::NonZeroU64;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -25,13 +24,15 @@ use warpmem_trace::TraceSummary;
 pub struct Kernel {
     request: Request,
     /// Number of successive seeds, each with a trace of its own; none for a single trace.
-    seeds: Option<NonZeroU64>,
+    seeds: Option<u64>,
     output: OutputFile,
 }
 
 // No generator has a parameter with one of these names; a test of the command line checks this.
 const SEED: &str = "seed";
 const SEEDS: &str = "seeds";
+/// Largest number of seeds of a command.
+const MOST_SEEDS: u64 = 10_000;
 const KERNELS: &str = "kernels";
 const OUTPUT: &str = "output";
 
@@ -59,7 +60,7 @@ impl Kernel {
         let Some(seeds) = seeds else {
             return vec![(output.to_path_buf(), request.clone())];
         };
-        let seeds = (0..seeds.get()).map_while(|further| request.seed.checked_add(further));
+        let seeds = (0..*seeds).map_while(|further| request.seed.checked_add(further));
         let trace = |seed| (of_seed(output, seed), Request { seed, ..request.clone() });
         seeds.map(trace).collect()
     }
@@ -106,7 +107,7 @@ fn with_options(command: Command, generator: &Generator) -> Command {
     let seeds = Arg::new(SEEDS)
         .long(SEEDS)
         .value_name("N")
-        .value_parser(value_parser!(NonZeroU64))
+        .value_parser(value_parser!(u64).range(1..=MOST_SEEDS))
         .help(
             "Write a trace for each of N seeds, from --seed on, to NAME-seedS.wmt: repeats of one workload",
         );

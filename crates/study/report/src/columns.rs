@@ -21,6 +21,9 @@ pub const IS_BASELINE: &str = "is the baseline";
 /// Column of [`Study::runs`](crate::Study::runs): [`POLICY`] of the run's baseline.
 pub const BESIDE: &str = "policy of the baseline";
 
+/// Column of [`Study::pairs`](crate::Study::pairs): `equal`, `above` or `below`, null where the noise is not
+/// known.
+pub const VERDICT: &str = "verdict";
 /// Column of `runs`: number of the irrelevant variant of the machine, 0 for the machine itself.
 pub const VARIANT: &str = "variant";
 /// Column of `runs` with the overrides of machine parameters.

@@ -2,7 +2,7 @@
 
 use crate::baselines::{Group, usual, varied};
 use crate::columns::{
-    BESIDE, HIGH, IS_BASELINE, LOW, NO_OVERRIDE, OVERRIDES, POLICY, SETTING, VARIANT,
+    BESIDE, HIGH, IS_BASELINE, LOW, NO_OVERRIDE, OVERRIDES, POLICY, SETTING, VARIANT, VERDICT,
 };
 use crate::frame::{distinct, is_one_of, names, ordered};
 use crate::style::{Naming, Selection, StyleFile, Table};
@@ -58,6 +58,8 @@ pub struct Study {
     pub traces: Vec<String>,
     /// Names of the workloads: traces that differ in the seed of their generator are one.
     pub workload_names: Vec<String>,
+    /// Every two policies of a setting, as [`POLICY`] and [`BESIDE`], with the verdict on their ratio.
+    pub pairs: DataFrame,
     /// Sentences on whether the compared policies can matter.
     pub leverage: Vec<String>,
     pub policies: Vec<String>,
@@ -108,12 +110,15 @@ impl Study {
         let label = |comparison: &Comparison| styled.policies.label(comparison.baseline());
         let machines = groups.into_iter().map(|group| group.machines);
         let named_slots = comparisons[0].baseline_slots().iter().map(|(slot, _)| slot.clone());
+        let pairs = comparisons.iter().map(|comparison| pairs_of(comparison, tells));
+        let pairs = pairs.collect::<anyhow::Result<Vec<LazyFrame>>>()?;
         let workloads =
             styled.frame(&frame(&|comparison| with_interval(by_workload(comparison)))?)?;
         Ok(Study {
             workload_names: distinct(&workloads, "trace")?,
             leverage: comparisons.iter().flat_map(Comparison::leverage_findings).collect(),
             workloads,
+            pairs: styled.frame(&under_each_other(pairs.into_iter())?)?,
             runs: styled.frame(&runs)?,
             means: styled.frame(&frame(&|comparison| with_interval(comparison.means()))?)?,
             style: Arc::new(selection.style(&styled.policies, &mut notes)),
@@ -338,6 +343,17 @@ fn by_workload(comparison: &Comparison) -> &DataFrame {
     comparison.workloads()
 }
 
+/// Returns every two policies of each setting of a comparison.
+fn pairs_of(comparison: &Comparison, tells: NameParts) -> anyhow::Result<LazyFrame> {
+    let columns = [
+        setting_name(tells),
+        col("policy").alias(POLICY),
+        col("other").alias(BESIDE),
+        col(VERDICT),
+    ];
+    Ok(comparison.pairs()?.lazy().select(columns))
+}
+
 /// Adds the columns of the interval where a comparison does not know them.
 fn with_interval(rows: &DataFrame) -> LazyFrame {
     let absent = [LOW, HIGH].into_iter().filter(|name| !rows.schema().contains(name));
@@ -348,7 +364,6 @@ fn with_interval(rows: &DataFrame) -> LazyFrame {
 /// Returns expressions for the names of runs; `baseline` is the policy in each slot named by the
 /// baseline.
 fn names_of_runs(slots: &[String], tells: NameParts, baseline: &[(String, String)]) -> Vec<Expr> {
-    let joined = |one: Expr, between: &str, other: Expr| one + lit(between) + other;
     let policy = |name: &dyn Fn(&String) -> Expr| {
         let names = slots.iter().map(name);
         names.reduce(|policy, slot| joined(policy, "/", slot)).unwrap_or(lit(""))
@@ -358,6 +373,16 @@ fn names_of_runs(slots: &[String], tells: NameParts, baseline: &[(String, String
         named.map_or_else(|| name_in(slot), |(_, policy)| lit(policy.as_str()))
     };
     let is_baseline = baseline.iter().map(|(slot, policy)| name_in(slot).eq(lit(policy.as_str())));
+    vec![
+        policy(&|slot| name_in(slot)).alias(POLICY),
+        policy(&of_baseline).alias(BESIDE),
+        is_baseline.fold(lit(true), Expr::and).alias(IS_BASELINE),
+        setting_name(tells),
+    ]
+}
+
+/// Returns an expression for the name of a setting.
+fn setting_name(tells: NameParts) -> Expr {
     let with_overrides = match tells.machines {
         true => joined(col("machine"), ": ", col(OVERRIDES)),
         false => col(OVERRIDES),
@@ -366,12 +391,11 @@ fn names_of_runs(slots: &[String], tells: NameParts, baseline: &[(String, String
         true => when(has_no_overrides()).then(col("machine")).otherwise(with_overrides),
         false => col("machine"),
     };
-    vec![
-        policy(&|slot| name_in(slot)).alias(POLICY),
-        policy(&of_baseline).alias(BESIDE),
-        is_baseline.fold(lit(true), Expr::and).alias(IS_BASELINE),
-        setting.alias(SETTING),
-    ]
+    setting.alias(SETTING)
+}
+
+fn joined(one: Expr, between: &str, other: Expr) -> Expr {
+    one + lit(between) + other
 }
 
 /// Returns the name of a run in a slot.

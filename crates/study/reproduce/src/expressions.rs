@@ -21,7 +21,8 @@ fn ones(paper: &Paper) -> Study {
     let configurations = paper.configurations().unwrap();
     let configurations: Vec<&str> = configurations.iter().map(|one| one.name.as_str()).collect();
     let rows = configurations.len();
-    let metrics = run_columns().into_iter().map(|column| column.name);
+    let metrics =
+        run_columns().into_iter().map(|column| column.name).filter(|name| name != "workload");
     let counters = COUNTERS.iter().map(|name| format!("counter_{name}"));
     let further = distributions::names().chain(["dram_efficiency_mean".to_owned()]);
     let numbers = metrics.chain(counters).chain(further);

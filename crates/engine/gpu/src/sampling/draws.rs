@@ -7,9 +7,10 @@
 
 use std::ops::Range;
 use warpmem_support::random::mixed;
+use warpmem_support::statistics::{Variance, successive_degrees};
 
 /// Degrees of freedom for which the assumed spread counts in a variance.
-const ASSUMED_FREEDOM: f64 = 0.5;
+const ASSUMED_DEGREES: f64 = 0.5;
 
 /// A run of items, represented by a drawn one.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,25 +23,6 @@ impl Run {
     /// Returns the number of items for which the drawn one stands.
     pub fn length(&self) -> u32 {
         self.items.end - self.items.start
-    }
-}
-
-/// An estimated variance, with its degrees of freedom.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Variance {
-    pub value: f64,
-    pub freedom: f64,
-}
-
-impl Variance {
-    /// Returns the variance of a sum, with Satterthwaite's degrees of freedom.
-    pub fn sum(variances: impl Iterator<Item = Variance>) -> Variance {
-        let (mut value, mut squares) = (0.0, 0.0);
-        for variance in variances.filter(|variance| variance.value > 0.0) {
-            value += variance.value;
-            squares += variance.value.powi(2) / variance.freedom;
-        }
-        Variance { value, freedom: value * value / squares }
     }
 }
 
@@ -145,47 +127,29 @@ impl Draws {
     /// freedom. Two or three values may be near each other by chance, so the assumed spread counts too: a
     /// moderated variance (Smyth, 2004).
     pub fn relative_variance(&self) -> Variance {
-        let (freedom, own) = match (self.before, &self.values[..]) {
-            (_, []) | (None, [_]) => (0.0, 0.0),
-            (Some(before), [only]) => (1.0, (only - before).powi(2) / 2.0),
-            (_, values) => (Draws::freedom(values.len() as f64), self.variance()),
+        let own = match (self.before, &self.values[..]) {
+            (Some(before), &[only]) => Variance::of_successive(&[before, only]),
+            (_, values) => Variance::of_successive(values),
         };
+        let own = own.unwrap_or(Variance { value: 0.0, degrees: 0.0 });
         let square = self.mean().map_or(1.0, |mean| mean.max(1.0).powi(2));
-        let assumed = ASSUMED_FREEDOM * self.assumed.powi(2);
-        let all = ASSUMED_FREEDOM + freedom;
-        Variance { value: (assumed + freedom * own / square) / all, freedom: all }
-    }
-
-    /// Returns the variance of the values, from the differences between successive ones, which does
-    /// not count drift (von Neumann, 1941).
-    fn variance(&self) -> f64 {
-        let squares = self.values.windows(2).map(|pair| (pair[1] - pair[0]).powi(2));
-        squares.sum::<f64>() / (2 * (self.values.len() - 1)) as f64
-    }
-
-    /// Returns the degrees of freedom of the variance of this many values, from their successive
-    /// differences: one for two values, later two thirds of that for each more (von Neumann, 1941).
-    fn freedom(values: f64) -> f64 {
-        if values < 2.0 {
-            values - 1.0
-        } else {
-            2.0 * (values - 1.0).powi(2) / (3.0 * values - 4.0)
-        }
+        let assumed = ASSUMED_DEGREES * self.assumed.powi(2);
+        let degrees = ASSUMED_DEGREES + own.degrees;
+        Variance { value: (assumed + own.degrees * own.value / square) / degrees, degrees }
     }
 
     /// Returns the degrees of freedom of the variance that this many values have.
-    pub fn freedom_of(values: f64) -> f64 {
-        ASSUMED_FREEDOM + Draws::freedom(values)
+    pub fn degrees_of(values: f64) -> f64 {
+        ASSUMED_DEGREES + successive_degrees(values)
     }
 
     /// Returns the variance of the estimated total; none if a single value stands for several items.
     pub fn variance_of_total(&self) -> Option<Variance> {
         if self.weight == 0.0 {
-            return Some(Variance::default());
+            return Some(Variance::NONE);
         }
-        let Variance { value, freedom } = self.relative_variance();
         let square = self.mean()?.powi(2);
-        (self.values.len() > 1).then_some(Variance { value: self.weight * value * square, freedom })
+        (self.values.len() > 1).then(|| self.relative_variance().scaled(self.weight * square))
     }
 }
 
@@ -253,6 +217,21 @@ mod tests {
         assert!(sample(&[3.0; 4096], 1e-4, 1).2.len() <= 7);
     }
 
+    /// The value before the first shows how much values may differ, until two have been drawn.
+    #[test]
+    fn a_value_before_the_first_counts_while_a_single_one_is_drawn() {
+        let mut draws = Draws::new(64, 2, 0.01, 1);
+        assert_eq!((draws.mean(), draws.relative_variance().value), (None, 1e-4));
+        draws.note_before(80.0);
+        assert_eq!(draws.mean(), Some(80.0));
+        draws.add(100.0);
+        // (0.5 of 1e-4 + 1 of 20² / 2 / 100²) / 1.5.
+        let one = draws.relative_variance();
+        assert!((one.value - (0.5e-4 + 0.02) / 1.5).abs() < 1e-12 && one.degrees == 1.5);
+        draws.add(100.0);
+        assert!((draws.relative_variance().value - 0.5e-4 / 1.5).abs() < 1e-12);
+    }
+
     #[test]
     fn runs_cover_every_item_once_in_order() {
         let mut draws = Draws::new(1000, 4, 0.01, 5);
@@ -289,7 +268,7 @@ mod tests {
             |item, noise| 100.0 + 0.1 * f64::from(item) + 2.0 * noise,
             |item, noise| if item % 2 == 0 { 100.0 } else { 110.0 } + noise,
         ];
-        const SEEDS: u64 = 250;
+        const SEEDS: u64 = 1000;
         for shape in shapes {
             let (mut held, mut sum, mut drawn) = (0, 0.0, 0);
             for seed in 0..SEEDS {
@@ -304,8 +283,8 @@ mod tests {
                 drawn += items.len();
             }
             let (bias, share) = (sum / SEEDS as f64, drawn as f64 / (SEEDS * 500) as f64);
-            assert!(held >= 225, "{held} of 250 within two standard errors");
-            assert!(bias.abs() < 1e-3 && share < 0.5, "bias {bias}, {share} of 500 drawn");
+            assert!(held >= 900, "{held} of 1000 within two standard errors");
+            assert!(bias.abs() < 5e-4 && share < 0.5, "bias {bias}, {share} of 500 drawn");
         }
     }
 }

@@ -11,12 +11,12 @@ mod groups;
 mod parts;
 
 use allocation::{Stratum, most_items};
-use draws::{Draws, Run, Variance};
+use draws::{Draws, Run};
 use groups::{are_equal, groups};
 pub(crate) use parts::{Part, Parts, Work};
 use serde::Serialize;
 use warpmem_machine::Machine;
-use warpmem_support::statistics::student;
+use warpmem_support::statistics::Variance;
 use warpmem_trace::Kernel;
 
 /// Seed of the draws; constant, so that policies are compared on the same launches and CTAs.
@@ -65,7 +65,7 @@ impl Group {
     /// are known.
     fn stratum(&self, rate: f64) -> Stratum<'_> {
         let cycles = self.others.mean().unwrap_or(self.instructions * rate);
-        Stratum { draws: &self.others, cycles, cost: self.instructions }
+        Stratum::new(&self.others, cycles, self.instructions)
     }
 }
 
@@ -144,11 +144,11 @@ impl Sampling {
         let (cycles, instructions) =
             seen.fold((0.0, 0.0), |sum, seen| (sum.0 + seen.0, sum.1 + seen.1));
         let rate = cycles / instructions;
-        let strata: Vec<Stratum<'_>> =
-            self.groups.iter().map(|group| group.stratum(rate)).collect();
+        let drawn = self.groups.iter().filter(|group| group.others.items() > 0);
+        let strata: Vec<Stratum<'_>> = drawn.map(|group| group.stratum(rate)).collect();
         let share = self.share_between();
         let half = self.error * share.sqrt() * self.instructions as f64 * rate;
-        most_items(&strata, at, half)
+        most_items(&strata, &self.groups[at].stratum(rate), half)
     }
 
     /// Returns the share of the variance of the cycles of the run that the draws of launches may have;
@@ -192,7 +192,7 @@ impl Sampling {
         }
         let Some(parts) = parts else { return };
         let own = parts.variance();
-        let own = own.map(|own| Variance { value: own.value * f64::from(stands_for), ..own });
+        let own = own.map(|own| own.scaled(f64::from(stands_for)));
         match (&mut self.within, own) {
             (Some(within), Some(own)) => within.push(own),
             _ => self.within = None,
@@ -213,10 +213,8 @@ impl Sampling {
         let between: Option<Vec<Variance>> =
             self.groups.iter().map(|group| group.others.variance_of_total()).collect();
         let all = [between?, self.within.clone()?].concat();
-        let Variance { value, freedom } = Variance::sum(all.into_iter());
-        let standard = value.sqrt();
-        let half_interval = if value > 0.0 { student(freedom.max(1.0)) * standard } else { 0.0 };
-        Some(CyclesError { standard, half_interval })
+        let all = Variance::sum(all.into_iter());
+        Some(CyclesError { standard: all.value.sqrt(), half_interval: all.half_interval() })
     }
 }
 

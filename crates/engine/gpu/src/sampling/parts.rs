@@ -12,13 +12,14 @@
 //!
 //! The machine never drains between parts: when the last CTA of a part has started, the next CTA to
 //! start is the first of the next part. The unit before a drawn one fills L1, first-level TLBs and
-//! queues, and counts for nothing. A part lasts from the start of its first CTA to
-//! that of the next part; what is issued meanwhile is not just its own, so cycles are extrapolated by
-//! instructions: a ratio estimate (Cochran, *Sampling Techniques*, 1977, 6.1).
+//! queues, and counts for nothing. A part lasts from the start of its first CTA to that of the next
+//! part; what is issued meanwhile is not just its own, so cycles are extrapolated by instructions: a
+//! ratio estimate (Cochran, *Sampling Techniques*, 1977, 6.1).
 
-use super::draws::{Draws, Run, Variance};
+use super::draws::{Draws, Run};
 use std::ops::Range;
 use warpmem_sim::Times;
+use warpmem_support::statistics::Variance;
 
 /// Least length of a unit, core cycles.
 const UNIT_CYCLES: u64 = 1 << 14;
@@ -172,7 +173,7 @@ impl Parts {
     pub fn variance(&self) -> Option<Variance> {
         match &self.stage {
             Stage::Body(body) => body.draws.variance_of_total(),
-            _ => Some(Variance::default()),
+            _ => Some(Variance::NONE),
         }
     }
 

@@ -11,9 +11,9 @@
 //! degrees of freedom  =  V² / Σ_h (part of V)²/(n − 1)   Satterthwaite's
 //! ```
 
-use super::interval::variance;
 use super::{Census, Draw, Estimate, KernelPlan, Measures, Plan};
 use warpmem_record::metrics::quotient;
+use warpmem_support::statistics::Variance;
 
 /// A quantity of a part that can be estimated from a sample: a total over the CTAs, or the ratio of
 /// two totals.
@@ -123,7 +123,7 @@ impl Sample<'_> {
     /// fraction (Cochran 5.3 and 5.6, with runs as units), with Satterthwaite's degrees of freedom
     /// (5.16).
     fn total(&self, of: impl Fn(&Measures) -> f64) -> Estimate {
-        let (mut value, mut squares, mut spread) = (0.0, 0.0, 0.0);
+        let (mut value, mut parts) = (0.0, Vec::new());
         for ((plan, ctas), drawn) in
             self.plan.kernels.iter().zip(&self.census.kernels).zip(&self.draw.kernels)
         {
@@ -133,13 +133,12 @@ impl Sample<'_> {
                 let [all, drawn] = [stratum.runs.len(), drawn.len()].map(|count| count as f64);
                 value += all / drawn * values.iter().sum::<f64>();
                 if drawn < all {
-                    let part = all * (all - drawn) / drawn * variance(&values);
-                    squares += part;
-                    spread += part * part / (drawn - 1.0);
+                    let of_mean = Variance::of_mean(&values);
+                    parts.extend(of_mean.map(|variance| variance.scaled(all * (all - drawn))));
                 }
             }
         }
-        let degrees = if spread > 0.0 { squares * squares / spread } else { f64::INFINITY };
+        let Variance { value: squares, degrees } = Variance::sum(parts.into_iter());
         Estimate { value, standard_error: squares.sqrt(), degrees }
     }
 }

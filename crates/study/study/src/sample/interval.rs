@@ -29,13 +29,6 @@ impl Estimate {
     }
 }
 
-/// Estimates the variance of a population from at least two of its values.
-pub(super) fn variance(values: &[f64]) -> f64 {
-    let count = values.len() as f64;
-    let mean = values.iter().sum::<f64>() / count;
-    values.iter().map(|value| (value - mean) * (value - mean)).sum::<f64>() / (count - 1.0)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

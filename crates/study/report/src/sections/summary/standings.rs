@@ -1,6 +1,7 @@
 //! Policies of each setting, ordered by mean IPC, with the spread over workloads.
 
-use crate::columns::{HIGH, IS_BASELINE, LOW, POLICY, RATIO, SETTING};
+use crate::columns::{BESIDE, HIGH, IS_BASELINE, LOW, POLICY, RATIO, SETTING, VERDICT};
+use crate::frame::distinct;
 use crate::sections::folded_if_long;
 use crate::study::Study;
 use crate::table::Table;
@@ -21,6 +22,8 @@ const PLACE: &str = "place";
 pub struct Standings {
     /// A row per setting and policy, the fastest policy of a setting first.
     frame: DataFrame,
+    /// Pairs of policies that are equal within noise.
+    equal: DataFrame,
 }
 
 /// A policy in a setting.
@@ -32,6 +35,8 @@ pub struct Standing {
     pub mean: f64,
     /// 95 % interval of the mean, if the noise is known.
     pub interval: Option<[f64; 2]>,
+    /// Policies that equal it within noise.
+    pub equal: Vec<String>,
     pub workloads: u32,
     pub least: Extreme,
     pub greatest: Extreme,
@@ -60,13 +65,28 @@ impl Standings {
             .with_nulls_last(true)
             .with_maintain_order(true);
         let frame = rows.with_columns([first]).sort([FIRST, RATIO], order).collect()?;
-        Ok(Standings { frame })
+        let equal = study.pairs.clone().lazy().filter(col(VERDICT).eq(lit("equal"))).collect()?;
+        Ok(Standings { frame, equal })
     }
 
     /// Returns the policies of a setting that have a mean, the fastest first.
     pub fn of_setting(&self, setting: &str) -> anyhow::Result<Vec<Standing>> {
         let rows = self.rows(setting).collect()?;
-        (0..rows.height()).map(|row| Standing::of(&rows, row)).collect()
+        let standing = |row| {
+            let standing = Standing::of(&rows, row)?;
+            Ok(Standing { equal: self.equal_to(setting, &standing.policy)?, ..standing })
+        };
+        (0..rows.height()).map(standing).collect()
+    }
+
+    /// Returns the policies of a setting that equal `policy` within noise.
+    fn equal_to(&self, setting: &str, policy: &str) -> anyhow::Result<Vec<String>> {
+        let of_setting = self.equal.clone().lazy().filter(col(SETTING).eq(lit(setting)));
+        let others = [(POLICY, BESIDE), (BESIDE, POLICY)].map(|(own, other)| {
+            let is_own = of_setting.clone().filter(col(own).eq(lit(policy)));
+            distinct(&is_own.collect()?, other)
+        });
+        Ok(others.into_iter().collect::<anyhow::Result<Vec<_>>>()?.concat())
     }
 
     /// Returns the highest mean over all settings, with its setting.
@@ -131,11 +151,6 @@ fn spread(study: &Study) -> LazyFrame {
 }
 
 impl Standing {
-    /// Returns the interval of the mean; that of the baseline is its mean, to which all relate.
-    pub fn known_interval(&self) -> Option<[f64; 2]> {
-        self.interval.or(self.is_baseline.then_some([self.mean; 2]))
-    }
-
     fn of(rows: &DataFrame, row: usize) -> anyhow::Result<Standing> {
         let number = |name: &str| rows.column(name)?.f64()?.get(row).context("filtered");
         let end = |name: &str| anyhow::Ok(rows.column(name)?.f64()?.get(row));
@@ -149,6 +164,7 @@ impl Standing {
             is_baseline: rows.column(IS_BASELINE)?.bool()?.get(row).unwrap_or(false),
             mean: number(RATIO)?,
             interval: end(LOW)?.zip(end(HIGH)?).map(|(low, high)| [low, high]),
+            equal: Vec::new(),
             workloads: rows.column(WORKLOADS)?.u32()?.get(row).unwrap_or_default(),
             least: extreme(LEAST, LEAST_ON)?,
             greatest: extreme(GREATEST, GREATEST_ON)?,

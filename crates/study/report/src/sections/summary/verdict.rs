@@ -238,14 +238,11 @@ fn ties<'a>(fastest: &Standing, rest: &'a [Standing]) -> Vec<&'a Standing> {
     rest.iter().filter(|other| is_equal(fastest, other)).collect()
 }
 
-/// Returns whether two means count as equal: they differ by less than 0.1 %, or their
-/// intervals overlap.
+/// Returns whether two policies count as equal: their means differ by less than 0.1 %, or the 95 % interval of
+/// their ratio includes 1.
 fn is_equal(one: &Standing, other: &Standing) -> bool {
     let is_near = (one.mean - other.mean).abs() < EQUAL * one.mean.max(other.mean);
-    let overlap = |[a, b]: [f64; 2], [c, d]: [f64; 2]| a <= d && c <= b;
-    let intervals = one.known_interval().zip(other.known_interval());
-    let is_noise = intervals.is_some_and(|(one, other)| overlap(one, other));
-    is_near || is_noise
+    is_near || one.equal.contains(&other.policy)
 }
 
 /// Explains why these policies are equal.
@@ -254,7 +251,7 @@ fn why(standings: &[Standing]) -> &'static str {
     let (least, most) = (means().fold(f64::MAX, f64::min), means().fold(0.0, f64::max));
     match most - least < EQUAL * most {
         true => "their means differ by less than 0.1 %",
-        false => "their 95 % intervals overlap",
+        false => "the 95 % intervals of their ratios include 1",
     }
 }
 
