@@ -7,6 +7,7 @@ use std::error::Error as StdError;
 use warpmem::gpu::engine::RunError;
 use warpmem::standalone::dram::StandaloneError as ChannelError;
 use warpmem::standalone::network::StandaloneError as NetworkError;
+use warpmem_analysis::Error as AnalysisError;
 
 create_exception!(
     warpmem,
@@ -21,9 +22,9 @@ pub trait OrRaise<T> {
     fn or_raise(self) -> PyResult<T>;
 }
 
-impl<T, E: StdError + 'static> OrRaise<T> for Result<T, E> {
+impl<T, E: Into<anyhow::Error>> OrRaise<T> for Result<T, E> {
     fn or_raise(self) -> PyResult<T> {
-        self.map_err(|error| exception(&error))
+        self.map_err(|error| exception(error.into().as_ref()))
     }
 }
 
@@ -41,4 +42,6 @@ fn is_fault(error: &(dyn StdError + 'static)) -> bool {
     error.downcast_ref().is_some_and(RunError::is_fault)
         || matches!(error.downcast_ref(), Some(ChannelError::Stuck { .. }))
         || matches!(error.downcast_ref(), Some(NetworkError::Stuck { .. }))
+        || matches!(error.downcast_ref(), Some(AnalysisError::Frame(_)))
+        || error.downcast_ref().is_some_and(warpmem_reproduce::Error::is_fault)
 }

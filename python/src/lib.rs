@@ -8,17 +8,23 @@
 
 mod capture;
 mod channels;
+mod classify;
 mod comparison;
 mod error;
 mod frame;
 mod generate;
 mod import;
+mod info;
 mod lists;
 mod machine;
 mod network;
+mod report;
+mod reproduce;
 mod results;
 mod runs;
+mod sample;
 mod scheduler;
+mod suites;
 mod sweep;
 mod trace;
 mod watched;
@@ -34,6 +40,7 @@ fn _warpmem(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("ENGINE_VERSION", warpmem::record::ENGINE_VERSION)?;
     module.add("DEFAULT_MACHINE", warpmem::machine::DEFAULT_MACHINE)?;
     module.add("SLOTS", SLOTS.each_ref().map(|slot| slot.name).to_vec())?;
+    module.add("UNITS", info::units())?;
     module.add_class::<frame::Frame>()?;
     module.add_class::<machine::Machine>()?;
     module.add_class::<comparison::Comparison>()?;
@@ -54,6 +61,14 @@ fn _warpmem(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(import::import_mem_trace, module)?)?;
     module.add_function(wrap_pyfunction!(channels::dram, module)?)?;
     module.add_function(wrap_pyfunction!(network::network, module)?)?;
+    module.add_function(wrap_pyfunction!(report::report, module)?)?;
+    module.add_function(wrap_pyfunction!(info::info, module)?)?;
+    module.add_function(wrap_pyfunction!(classify::classify, module)?)?;
+    module.add_function(wrap_pyfunction!(reproduce::reproduce, module)?)?;
+    module.add_function(wrap_pyfunction!(reproduce::papers, module)?)?;
+    module.add_function(wrap_pyfunction!(sample::sample, module)?)?;
+    module.add_function(wrap_pyfunction!(suites::suites, module)?)?;
+    module.add_function(wrap_pyfunction!(suites::suite, module)?)?;
     module.add_function(wrap_pyfunction!(lists::machines, module)?)?;
     module.add_function(wrap_pyfunction!(lists::policies, module)?)?;
     module.add_function(wrap_pyfunction!(lists::generators, module)?)?;

@@ -1,6 +1,6 @@
 //! Sweeps over a plan, or over one of its shards.
 
-use crate::error::{Error, OrRaise, exception};
+use crate::error::{Error, OrRaise};
 use crate::watched::{Board, BoardProgress, watched};
 use pyo3::prelude::*;
 use std::fs;
@@ -91,15 +91,36 @@ pub fn sweep(
     let plan = sweeping.plan()?;
     let board = Board::default();
     let outcome = watched(py, &board, progress, || run(&plan, &sweeping, shard, jobs, &board))??;
-    match outcome.failures.first() {
-        _ if outcome.interrupted => Err(Error::new_err("interrupted")),
-        Some(failure) => {
-            let of = format!("{} of {} cells failed", outcome.failures.len(), outcome.cells);
-            let cause = exception(&failure.error);
-            Err(Error::new_err(format!("{of}; the first, {}: {cause}", failure.label)))
-        }
-        None => Ok((outcome.finished, outcome.cells)),
-    }
+    complete(outcome).or_raise().map(|outcome| (outcome.finished, outcome.cells))
+}
+
+/// Refuses an incomplete outcome.
+fn complete(mut outcome: Outcome) -> anyhow::Result<Outcome> {
+    anyhow::ensure!(!outcome.interrupted, "interrupted");
+    let failed = outcome.failures.len();
+    let Some(failure) = outcome.failures.drain(..).next() else { return Ok(outcome) };
+    let of = format!("{failed} of {} cells failed; the first, {}", outcome.cells, failure.label);
+    Err(anyhow::Error::new(failure.error).context(of))
+}
+
+/// Runs the cells of a plan on these traces that a directory lacks.
+pub fn run_on(
+    plan: &Plan,
+    traces: &[NamedTrace],
+    directory: &Path,
+    jobs: usize,
+    board: &Board,
+) -> anyhow::Result<()> {
+    let sweep = Sweep::open(expand(plan, traces)?, plan.recorded(), directory, None)?;
+    complete(execute(sweep, jobs, board)?).map(drop)
+}
+
+/// Runs the cells without results.
+fn execute(sweep: Sweep<'_>, jobs: usize, board: &Board) -> anyhow::Result<Outcome> {
+    let started = sweep.start();
+    let instructions = started.todo().iter().map(|planned| planned.cell.warp_instructions()).sum();
+    board.set(0, instructions);
+    Ok(started.run(jobs, &Running(board))?.assemble()?)
 }
 
 fn run(
@@ -112,10 +133,7 @@ fn run(
     let traces = traces(plan, &sweeping.cache, jobs, board)?;
     let mut sweep = open_sweep(plan, &traces, sweeping, shard)?;
     gather(&mut sweep, sweeping)?;
-    let started = sweep.start();
-    let instructions = started.todo().iter().map(|planned| planned.cell.warp_instructions()).sum();
-    board.set(0, instructions);
-    let outcome = started.run(jobs, &Running(board)).or_raise()?.assemble().or_raise()?;
+    let outcome = execute(sweep, jobs, board).or_raise()?;
     match fs::remove_dir_all(sweeping.directory.join(SHARDS)) {
         Err(error) if error.kind() != ErrorKind::NotFound => Err(error).or_raise(),
         _ => Ok(outcome),
@@ -152,7 +170,7 @@ fn gather(sweep: &mut Sweep<'_>, sweeping: &Sweeping) -> PyResult<()> {
 }
 
 /// Watches the generators of a suite.
-struct Generating<'a>(&'a Board);
+pub struct Generating<'a>(pub &'a Board);
 
 impl suite::Watcher for Generating<'_> {
     fn report(&self, _: &str, _: &workload::Progress) -> ControlFlow<()> {
@@ -166,7 +184,9 @@ impl suite::Watcher for Generating<'_> {
         self.0.generator_stop()
     }
 
-    fn made(&self) {}
+    fn made(&self) {
+        self.0.add(1);
+    }
 }
 
 /// Watches the cells.

@@ -2,6 +2,7 @@
 //! progress to Python.
 
 use pyo3::prelude::*;
+use std::ops::ControlFlow;
 use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -52,6 +53,21 @@ impl Board {
 
     pub fn is_stopped(&self) -> bool {
         self.stopped.load(Relaxed)
+    }
+
+    /// Sets the amount done, and asks the work to stop if it must.
+    pub fn tell(&self, done: u64) -> ControlFlow<()> {
+        self.set_done(done);
+        match self.is_stopped() {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        }
+    }
+
+    /// Fails if the work must stop.
+    pub fn check(&self) -> anyhow::Result<()> {
+        anyhow::ensure!(!self.is_stopped(), "interrupted");
+        Ok(())
     }
 
     /// Returns a stop for generators, triggered with the work.

@@ -1,6 +1,7 @@
 //! Tests of the Python package from Python: the extension built here, and the Python files beside
 //! it. They run if WARPMEM_PYTHON names a Python with polars and tqdm; if it also has nbclient,
-//! ipykernel and matplotlib, the notebooks of the documentation are executed.
+//! ipykernel and matplotlib, the notebooks of the documentation are executed, and with mypy the types
+//! are checked.
 
 use std::env;
 use std::fs;

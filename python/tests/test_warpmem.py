@@ -1,6 +1,7 @@
 """The package through its public interface. Run by `python -m unittest discover python/tests`."""
 
 import _thread
+import inspect
 import io
 import os
 import subprocess
@@ -609,6 +610,116 @@ class Alone(unittest.TestCase):
         self.assertIn("warped-mc", warpmem.policies("dram_scheduler")["policy"].to_list())
         self.assertIn("bfs", warpmem.generators()["kernel"].to_list())
         self.assertIn("ipc_thread", warpmem.metrics()["metric"].to_list())
+
+
+class Studies(InTemporaryFolder):
+    def test_a_report_is_a_page_beside_the_results(self):
+        plan = {"traces": [str(VECADD)], "policies": {"dram_scheduler": ["fcfs", "fr-fcfs"]}}
+        results = warpmem.sweep(plan, self.folder / "results", progress=False)
+        page = results.report(title="A title")
+        self.assertEqual(page, self.folder / "results" / "report.html")
+        self.assertIn("A title", page.read_text(encoding="utf-8"))
+        style = self.folder / "style.toml"
+        style.write_text('[policies]\norder = ["fr-fcfs", "nothing"]\n', encoding="utf-8")
+        markdown = self.folder / "report.md"
+        with self.assertWarnsRegex(UserWarning, "nothing"):
+            warpmem.report(
+                results.directories, self.folder / "page.html", markdown=markdown, style=style
+            )
+        self.assertTrue((self.folder / "page.html").exists() and markdown.exists())
+        self.assertTrue(list((self.folder / "report-plots").glob("*.svg")))
+
+    def test_mistakes_in_a_report_are_refused(self):
+        warpmem.sweep({"traces": [str(VECADD)]}, self.folder / "results", progress=False)
+        with self.assertRaisesRegex(warpmem.Error, "no mean `median`; valid: arithmetic"):
+            warpmem.report(self.folder / "results", mean="median")
+        with self.assertRaisesRegex(warpmem.Error, "runs.parquet"):
+            warpmem.report(self.folder / "results", self.folder / "results" / "runs.parquet")
+        with self.assertRaisesRegex(warpmem.Error, "nowhere"):
+            warpmem.report(self.folder / "nowhere")
+
+    def test_info_has_a_frame_for_each_part(self):
+        info = warpmem.info(GATHER, "li2015")
+        self.assertEqual(info.summary.row(0, named=True)["memory_records"], 3072)
+        self.assertEqual(info.kernels["grid"].to_list(), ["128,1,1"])
+        self.assertEqual(info.parts["kernel"].to_list(), [None, "gather"])
+        loads = info.divergence.filter(pl.col("access") == "load", pl.col("kernel") == "gather")
+        self.assertEqual(loads["lines_max"].to_list(), [32])
+        self.assertEqual(info.translation["page_bytes"].n_unique(), 3)
+        frames = (info.mix, info.sites, info.footprint, info.reuse, info.caches, info.sharing)
+        self.assertTrue(all(frame.height > 0 for frame in frames))
+        self.assertEqual(info.content["profile"]["spread"]["machine"], "li2015")
+
+    def test_a_brief_info_is_only_the_index(self):
+        info = warpmem.info(GATHER, brief=True)
+        self.assertEqual((info.kernels.height, info.parts.height), (1, 0))
+        self.assertNotIn("profile", info.content)
+        with self.assertRaisesRegex(warpmem.Error, "line"):
+            warpmem.info(GATHER, line=100)
+
+    def test_traces_are_classified(self):
+        classes = warpmem.classify([GATHER, VECADD], "li2015", warp_scheduler="lrr")
+        self.assertEqual(classes["trace"].to_list(), ["gather", "vecadd"])
+        self.assertEqual(classes["warp_scheduler"].unique().to_list(), ["lrr"])
+        self.assertEqual(classes["translation_class"].to_list(), ["HTD", "LTD"])
+        with self.assertRaisesRegex(warpmem.Error, "ideal mode `perfect-l2`"):
+            warpmem.classify(GATHER, ideal="perfect-l2")
+        with self.assertRaisesRegex(TypeError, "must be the name of a built-in policy"):
+            warpmem.classify(GATHER, dram_scheduler=FrFcfs)
+
+    def test_suites_are_listed_and_generated(self):
+        self.assertIn("llm", warpmem.suites()["name"].to_list())
+        workloads = warpmem.suites("llm")
+        self.assertIn("decode-linear", workloads["name"].to_list())
+        [trace] = warpmem.suite("warpmem", self.folder / "suite", only="vecadd")
+        self.assertEqual(trace.path, str(self.folder / "suite" / "vecadd.wmt"))
+        self.assertTrue((self.folder / "suite" / "suite.toml").exists())
+        with self.assertRaisesRegex(warpmem.Error, "did you mean `llm`"):
+            warpmem.suite("lm")
+
+    def test_parts_of_traces_have_estimates(self):
+        part = warpmem.sample(GATHER, self.folder / "part.wmt", fraction="25%", seed=2)
+        self.assertEqual(part.kernels["sampled_ctas"].to_list(), [32])
+        lines = part.estimates.filter(pl.col("quantity") == "global_lines").row(0, named=True)
+        self.assertLess(abs(lines["error"]), 0.1)
+        command = warpmem.info(part, brief=True).summary["command"][0]
+        self.assertTrue(command.endswith("gather.wmt --fraction 0.25 --seed 2"), command)
+        first = warpmem.sample(GATHER, self.folder / "first.wmt", ctas="..8", longest=True)
+        self.assertEqual(first.trace.kernels["ctas"].to_list(), [8])
+        self.assertEqual(first.estimates.height, 0)
+        with self.assertRaisesRegex(warpmem.Error, "`fraction` = '0%' is not valid"):
+            warpmem.sample(GATHER, self.folder / "none.wmt", fraction="0%")
+        with self.assertRaisesRegex(warpmem.Error, "apply to random samples"):
+            warpmem.sample(GATHER, self.folder / "none.wmt", run=2)
+        with self.assertRaisesRegex(warpmem.Error, "gather.wmt"):
+            warpmem.sample(GATHER, GATHER)
+
+    def test_papers_are_reproduced(self):
+        self.assertIn("calrs2015", warpmem.papers()["name"].to_list())
+        trace = warpmem.generate("vecadd", self.folder / "vecadd.wmt", n=2**10)
+        claims = warpmem.reproduce(
+            "calrs2015", trace, quick=True, launch_instructions=2000, output=self.folder / "calrs"
+        )
+        self.assertIn("no verdict", claims["verdict"].to_list())
+        self.assertTrue((self.folder / "calrs" / "runs.parquet").exists())
+        self.assertTrue(list((self.folder / "calrs").glob("*.md")))
+        with self.assertRaisesRegex(warpmem.Error, "did you mean `li2015`"):
+            warpmem.reproduce("li2014")
+        with self.assertRaisesRegex(warpmem.Error, "`error` = 0.5 is not valid"):
+            warpmem.reproduce("li2015", error=0.5)
+
+    def test_policies_with_parameters_are_their_names_on_the_command_line(self):
+        capped = warpmem.policy("fr-fcfs", row_hit_cap=4)
+        self.assertEqual(capped, "fr-fcfs(row_hit_cap=4)")
+        self.assertEqual(warpmem.policy("lrr"), "lrr")
+        run = warpmem.run(VECADD, dram_scheduler=capped)
+        self.assertEqual(run["dram_scheduler"], capped)
+        with self.assertRaisesRegex(warpmem.Error, "row_hit_cab"):
+            warpmem.run(VECADD, dram_scheduler=warpmem.policy("fr-fcfs", row_hit_cab=4))
+
+    def test_slots_are_parameters_in_help(self):
+        for function in (warpmem.run, warpmem.compare, warpmem.classify):
+            self.assertIn("dram_scheduler", inspect.signature(function).parameters)
 
 
 class Documents(InTemporaryFolder):

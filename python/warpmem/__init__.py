@@ -14,12 +14,18 @@ from importlib.metadata import PackageNotFoundError, version
 
 from ._capture import capture
 from ._compare import Comparison, compare
+from ._info import Info, classify, info
 from ._lists import generators, machines, metrics, policies
 from ._machine import Key, Machine
+from ._policies import ParameterizedPolicy, policy
+from ._report import report
+from ._reproduce import papers, reproduce
 from ._results import Results
 from ._run import Run, run
+from ._sample import Sample, sample
 from ._scheduler import DramScheduler
 from ._standalone import dram, network
+from ._suites import suite, suites
 from ._sweep import sweep
 from ._traces import (
     Trace,
@@ -41,13 +47,17 @@ __all__ = [
     "DramScheduler",
     "Error",
     "Fault",
+    "Info",
     "Key",
     "Machine",
+    "ParameterizedPolicy",
     "Results",
     "Run",
+    "Sample",
     "Trace",
     "TraceWriter",
     "capture",
+    "classify",
     "compare",
     "dram",
     "generate",
@@ -55,10 +65,18 @@ __all__ = [
     "import_accel_sim",
     "import_mem_trace",
     "import_table",
+    "info",
     "machines",
     "metrics",
     "network",
+    "papers",
     "policies",
+    "policy",
+    "report",
+    "reproduce",
     "run",
+    "sample",
+    "suite",
+    "suites",
     "sweep",
 ]

@@ -32,15 +32,15 @@ def capture(
     (``["./bfs", "graph.txt"]``), unmodified but linked with the shared CUDA runtime. A program sees
     the device of ``machine``, with a compute ``capability``.
     """
-    launch_file = isinstance(source, (str, os.PathLike)) and os.fspath(source).endswith(".toml")
+    command = [os.fspath(source)] if isinstance(source, (str, os.PathLike)) else list(source)
+    is_launch_file = isinstance(source, (str, os.PathLike)) and command[0].endswith(".toml")
     with bar("capture", "CTAs", progress) as report:
-        if launch_file:
-            _warpmem.capture_launches(os.fspath(source), os.fspath(output), report)
+        if is_launch_file:
+            _warpmem.capture_launches(command[0], os.fspath(output), report)
         else:
-            command = [os.fspath(source)] if isinstance(source, (str, os.PathLike)) else source
             major, _, minor = capability.partition(".")
             _warpmem.capture_program(
-                list(command),
+                command,
                 os.fspath(output),
                 str(_runtime()),
                 machine_of(machine, None)._machine,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -12,7 +12,6 @@ import polars as pl
 from . import _figures, _warpmem
 from ._arguments import (
     MachineLike,
-    Policy,
     TraceLike,
     listed,
     machine_of,
@@ -20,6 +19,7 @@ from ._arguments import (
     policy_of,
     recording_of,
     slots_of,
+    with_slots,
 )
 from ._progress import bar
 from ._run import Tables
@@ -27,6 +27,9 @@ from ._warpmem import DEFAULT_MACHINE
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+    from typing_extensions import Unpack
+
+    from ._names import ComparedPolicies
 
 #: Width of a comparison as text without a terminal.
 WIDTH = 120
@@ -104,7 +107,9 @@ class Comparison(Tables):
         of_mean = _figures.tidy(self.means.filter(pl.col("mean") == mean))
         ends = ["ipc_ratio_low", "ipc_ratio_high"]
         known = of_mean.drop_nulls(ends) if set(ends) <= set(of_mean.columns) else of_mean.head(0)
-        intervals = {row["policy"]: [row[end] for end in ends] for row in known.to_dicts()}
+        intervals: dict[str, Sequence[float]] = {
+            row["policy"]: [row[end] for end in ends] for row in known.to_dicts()
+        }
         figure = _figures.plot(self.ratios(mean), self.baseline, intervals)
         if path is not None:
             figure.savefig(path)
@@ -122,6 +127,7 @@ class Comparison(Tables):
         return f'<pre style="font-family: monospace">{text}</pre>'
 
 
+@with_slots
 def compare(
     traces: TraceLike | Iterable[TraceLike],
     machine: MachineLike | Iterable[MachineLike] = DEFAULT_MACHINE,
@@ -136,7 +142,7 @@ def compare(
     requests: str | None = None,
     jobs: int = 0,
     progress: bool | None = None,
-    **policies: Policy | Iterable[Policy] | None,
+    **policies: Unpack[ComparedPolicies],
 ) -> Comparison:
     """Replays every trace on every machine under every combination of the policies.
 

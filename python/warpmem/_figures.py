@@ -86,10 +86,11 @@ def plot(ratios: pl.DataFrame, baseline: str, intervals: dict[str, Sequence[floa
     rows = ratios.height
     height = 2.2 + 0.22 * rows
     sizes = [3.0, 0.6 + 0.4 * len(workloads)] if len(workloads) > 1 else [3.0]
-    figure, axes = pyplot.subplots(
+    drawn: tuple[Figure, Any] = pyplot.subplots(
         1, len(sizes), figsize=(1.2 + sum(sizes), height), width_ratios=sizes, squeeze=False,
         layout="constrained",
     )
+    figure, axes = drawn
     draw_ranking(axes[0][0], ratios, total, baseline, intervals)
     if len(sizes) > 1:
         draw_map(figure, axes[0][1], ratios, [total, *workloads])

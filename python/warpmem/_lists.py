@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import polars as pl
 
 from . import _warpmem
+
+if TYPE_CHECKING:
+    from ._names import SlotName
 
 
 def machines() -> pl.DataFrame:
@@ -12,7 +17,7 @@ def machines() -> pl.DataFrame:
     return pl.DataFrame(_warpmem.machines())
 
 
-def policies(slot: str | None = None) -> pl.DataFrame:
+def policies(slot: SlotName | None = None) -> pl.DataFrame:
     """Returns the policies of a slot (``"dram_scheduler"``), or of every slot."""
     return pl.DataFrame(_warpmem.policies(slot))
 

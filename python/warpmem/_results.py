@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -39,6 +41,12 @@ class Results(Tables):
         """Returns the runs relative to those of a baseline, as ``warpmem.compare`` does."""
         shown = None if metrics is None else list(metrics)
         return Comparison(self._results.compare(baseline, shown))
+
+    def report(self, output: str | os.PathLike[str] | None = None, **options: Any) -> Path:
+        """Writes a report as one HTML page, and returns its path; see ``warpmem.report``."""
+        from ._report import report
+
+        return report(self, output, **options)
 
     def __repr__(self) -> str:
         return f"<warpmem.Results {', '.join(self.directories)}: {', '.join(self.tables())}>"

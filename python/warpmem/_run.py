@@ -4,23 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from difflib import get_close_matches
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from . import _warpmem
 from ._arguments import (
     MachineLike,
-    Policy,
     TraceLike,
     machine_of,
     path_of,
     policy_of,
     recording_of,
     slots_of,
+    with_slots,
 )
 from ._progress import bar
 from ._warpmem import DEFAULT_MACHINE
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ._names import RunPolicies
 
 
 class Tables:
@@ -77,6 +82,7 @@ def _short(value: Any) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
+@with_slots
 def run(
     trace: TraceLike,
     machine: MachineLike = DEFAULT_MACHINE,
@@ -87,12 +93,13 @@ def run(
     requests: str | None = None,
     commands: bool = False,
     progress: bool | None = None,
-    **policies: Policy | None,
+    **policies: Unpack[RunPolicies],
 ) -> Run:
     """Replays a trace on a machine.
 
     ``set`` overrides parameters (``{"dram.read_queue": 128}``). Policies are given by slot:
     ``dram_scheduler="warped-mc"``, ``warp_scheduler="lrr"``; see ``warpmem.policies()``.
+    ``warpmem.policy`` returns one with parameters.
 
     ``loads`` adds the table with a row per load, ``intervals`` one with a row per N core
     cycles, ``requests`` one with a row per request of a sample (``"1/64"``, ``"all"``), ``commands``

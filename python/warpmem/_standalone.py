@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -13,6 +13,10 @@ from ._arguments import MachineLike, listed, machine_of
 from ._progress import bar
 from ._warpmem import DEFAULT_MACHINE
 
+if TYPE_CHECKING:
+    from ._names import ArbiterName, DramSchedulerName, Several, TopologyName
+    from ._policies import ParameterizedPolicy
+
 
 def dram(
     stream: str = "random",
@@ -20,7 +24,7 @@ def dram(
     machine: MachineLike = DEFAULT_MACHINE,
     standard: str | None = None,
     set: Mapping[str, Any] | None = None,
-    dram_scheduler: str | Iterable[str] = (),
+    dram_scheduler: Several[DramSchedulerName | ParameterizedPolicy] = (),
     trace: str | os.PathLike[str] | None = None,
     requests: int = 1_000_000,
     locality: int = 1,
@@ -55,8 +59,9 @@ def dram(
         "group": group,
     }
     chosen = machine_of(machine, set)._machine
+    schedulers = [str(policy) for policy in listed(dram_scheduler)]
     with bar("dram", "requests", progress) as report:
-        frame = _warpmem.dram(chosen, standard, listed(dram_scheduler), described, report)
+        frame = _warpmem.dram(chosen, standard, schedulers, described, report)
     return pl.DataFrame(frame)
 
 
@@ -64,8 +69,8 @@ def network(
     *,
     machine: MachineLike = DEFAULT_MACHINE,
     set: Mapping[str, Any] | None = None,
-    topology: str | Iterable[str] = (),
-    arbiter: str | Iterable[str] = (),
+    topology: Several[TopologyName | ParameterizedPolicy] = (),
+    arbiter: Several[ArbiterName | ParameterizedPolicy] = (),
     pattern: str = "uniform",
     nodes: int | None = None,
     loads: Iterable[float] | None = None,
@@ -90,6 +95,8 @@ def network(
     }
     chosen = machine_of(machine, set)._machine
     rates = None if loads is None else sorted(loads)
+    topologies = [str(policy) for policy in listed(topology)]
+    arbiters = [str(policy) for policy in listed(arbiter)]
     with bar("network", "loads", progress) as report:
-        frame = _warpmem.network(chosen, listed(topology), listed(arbiter), traffic, rates, report)
+        frame = _warpmem.network(chosen, topologies, arbiters, traffic, rates, report)
     return pl.DataFrame(frame)

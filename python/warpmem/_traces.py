@@ -125,7 +125,7 @@ def import_table(
     table = os.fspath(source)
     ends = os.path.basename(table).lower().split(".")[1:]
     found = format or next((_FORMATS[end] for end in ends if end in _FORMATS), None)
-    if found not in _FORMATS.values():
+    if found is None or found not in _FORMATS.values():
         raise ValueError(f"{table}: format must be 'csv', 'jsonl' or 'parquet', not {format!r}")
     with bar("import", "B", progress) as report:
         _warpmem.import_table(

@@ -4,6 +4,9 @@ from collections.abc import Callable
 from typing import Any
 
 ENGINE_VERSION: str
+DEFAULT_MACHINE: str
+#: Default bytes of a line and of a sector of a profile.
+UNITS: tuple[int, int]
 #: Names of the slots of a machine.
 SLOTS: list[str]
 
@@ -240,6 +243,29 @@ def network(
     loads: list[float] | None,
     progress: Report,
 ) -> Frame: ...
+def report(asked: dict[str, Any], progress: Report) -> tuple[str, list[str]]: ...
+def info(
+    trace: str, machine: Machine | None, line: int, sector: int, progress: Report
+) -> str: ...
+def classify(
+    traces: list[str],
+    machine: Machine,
+    policies: list[tuple[str, str]],
+    jobs: int,
+    progress: Report,
+) -> Frame: ...
+def reproduce(asked: dict[str, Any], progress: Report) -> tuple[Frame, list[str]]: ...
+def papers() -> Frame: ...
+def sample(trace: str, output: str, asked: dict[str, Any], progress: Report) -> str: ...
+def suites(name: str | None) -> str: ...
+def suite(
+    name: str,
+    folder: str | None,
+    size: str | None,
+    only: list[str],
+    jobs: int,
+    progress: Report,
+) -> list[str]: ...
 def machines() -> Frame: ...
 def policies(name: str | None) -> Frame: ...
 def generators() -> Frame: ...

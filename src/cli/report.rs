@@ -7,17 +7,13 @@ use super::output::note;
 use super::progress::bar;
 use super::tables::{note_boxes, note_without_checksum};
 use crate::cli::files::{InputFile, InputResults, OutputCharts, OutputFile};
-use crate::files::staged;
-use anyhow::Context;
 use clap::ValueHint;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use indicatif::ProgressBar;
-use rayon::prelude::*;
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::collections::BTreeSet;
+use std::path::Path;
 use warpmem_analysis::{MEANS, Mean};
-use warpmem_chart::lacking;
-use warpmem_report::{Document, Question, STEPS, Study, StyleFile, Table, compose, html, markdown};
+use warpmem_report::{Document, Outputs, Question, STEPS, Study, StyleFile, compose};
 use warpmem_support::text::counted;
 
 /// Report on runs: comparisons, distributions and charts as one HTML page, or as Markdown
@@ -98,15 +94,26 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
         style: args.style.as_deref().map(StyleFile::read).transpose()?,
     })?;
     study.notes.iter().for_each(|line| note(&format!("note: {line}")));
-    let outputs = Outputs::of(args);
+    let outputs = outputs(args);
     outputs.check()?;
     let steps = bar("{bar:30} {msg} {pos}/{len}");
     let document = composed(&study, args.title.as_deref(), &steps, &interrupt)?;
-    let written = outputs.write(&document, &steps, &interrupt)?;
+    let lacking = write(&outputs, &document, &steps, &interrupt)?;
     steps.finish_and_clear();
+    note_boxes(&lacking);
     note_without_checksum(&study.results);
-    note(&summary(&study, &document, &written));
+    note(&summary(&study, &document, &outputs));
     Ok(())
+}
+
+/// Returns the destinations: the usual page if none is named.
+fn outputs(args: &Args) -> Outputs {
+    let [html, markdown] =
+        [&args.html, &args.markdown].map(|path| path.as_deref().map(Path::to_owned));
+    let plots = args.plots.as_deref().map(Path::to_owned);
+    let is_told = html.is_some() || markdown.is_some() || plots.is_some();
+    let usual = args.directories.first().filter(|_| !is_told);
+    Outputs::new(html.or(usual.map(|directory| Outputs::usual(directory))), markdown, plots)
 }
 
 /// Fails if the user requested a stop; `kept` describes the results kept.
@@ -132,8 +139,26 @@ fn composed(
     })
 }
 
-fn summary(study: &Study, document: &Document, written: &[PathBuf]) -> String {
-    let written = written.iter().map(|path| path.display().to_string()).collect::<Vec<_>>();
+/// Writes the report, with progress by chart; returns the characters that PDFs and PNGs cannot show.
+fn write(
+    outputs: &Outputs,
+    document: &Document,
+    steps: &ProgressBar,
+    interrupt: &Interrupt,
+) -> anyhow::Result<BTreeSet<char>> {
+    if outputs.has_plots() {
+        steps.set_message("charts");
+        steps.set_length(document.charts().count() as u64);
+        steps.set_position(0);
+    }
+    outputs.write(document, &|| {
+        steps.inc(1);
+        check(interrupt, "some charts were written")
+    })
+}
+
+fn summary(study: &Study, document: &Document, outputs: &Outputs) -> String {
+    let written = outputs.paths().map(|path| path.display().to_string()).collect::<Vec<_>>();
     format!(
         "{}, {}, {}: {}",
         counted(study.runs.height(), "run"),
@@ -141,101 +166,4 @@ fn summary(study: &Study, document: &Document, written: &[PathBuf]) -> String {
         counted(document.tables().count(), "table"),
         written.join(", ")
     )
-}
-
-/// Destinations of a report.
-struct Outputs {
-    html: Option<PathBuf>,
-    markdown: Option<PathBuf>,
-    plots: Option<PathBuf>,
-}
-
-impl Outputs {
-    fn of(args: &Args) -> Outputs {
-        let [html, markdown] = [&args.html, &args.markdown].map(|path| path.as_deref());
-        let plots = args.plots.as_deref();
-        let is_told = html.is_some() || markdown.is_some() || plots.is_some();
-        let usual = args.directories.first().filter(|_| !is_told);
-        Outputs {
-            html: html.map(Path::to_owned).or(usual.map(|directory| directory.join("report.html"))),
-            plots: plots.map(Path::to_owned).or(markdown.map(plots_beside)),
-            markdown: markdown.map(Path::to_owned),
-        }
-    }
-
-    /// Fails if a destination cannot be written, before any work is done.
-    fn check(&self) -> anyhow::Result<()> {
-        self.html.iter().chain(&self.markdown).try_for_each(|path| staged::check(path))?;
-        self.plots.iter().try_for_each(|folder| {
-            fs::create_dir_all(folder)
-                .with_context(|| format!("failed to create directory {}", folder.display()))
-        })
-    }
-
-    /// Returns the paths of the files written.
-    fn write(
-        &self,
-        document: &Document,
-        steps: &ProgressBar,
-        interrupt: &Interrupt,
-    ) -> anyhow::Result<Vec<PathBuf>> {
-        if let Some(path) = &self.html {
-            let page = html::render(document)?;
-            staged::write(path, |partial| Ok(fs::write(partial, page)?))?;
-        }
-        if let (Some(path), Some(plots)) = (&self.markdown, &self.plots) {
-            let text = markdown::render(document, &link(path, plots)?)?;
-            staged::write(path, |partial| Ok(fs::write(partial, text)?))?;
-        }
-        // The page is written last, so that a failed picture leaves the previous page intact.
-        if let Some(folder) = &self.plots {
-            write_plots(document, folder, steps, interrupt)?;
-        }
-        Ok([&self.html, &self.markdown, &self.plots].into_iter().flatten().cloned().collect())
-    }
-}
-
-/// Returns the folder of a report's pictures: `report-plots` for `report.md`.
-fn plots_beside(markdown: &Path) -> PathBuf {
-    let mut name = markdown.file_stem().unwrap_or_default().to_owned();
-    name.push("-plots");
-    markdown.with_file_name(name)
-}
-
-/// Returns the relative link from the file `from` to `folder`.
-fn link(from: &Path, folder: &Path) -> anyhow::Result<String> {
-    let from = std::path::absolute(from)?;
-    let folder = std::path::absolute(folder)?;
-    let way = from.parent().and_then(|parent| pathdiff::diff_paths(&folder, parent));
-    Ok(markdown::link(&way.unwrap_or(folder)))
-}
-
-fn write_plots(
-    document: &Document,
-    folder: &Path,
-    steps: &ProgressBar,
-    interrupt: &Interrupt,
-) -> anyhow::Result<()> {
-    let charts: Vec<_> = document.charts().collect();
-    steps.set_message("charts");
-    steps.set_length(charts.len() as u64);
-    steps.set_position(0);
-    let lacking = charts.par_iter().map(|chart| {
-        check(interrupt, "some charts were written")?;
-        let svg = chart.write_all(folder)?;
-        steps.inc(1);
-        anyhow::Ok(lacking(&svg))
-    });
-    let lacking = lacking.collect::<anyhow::Result<Vec<_>>>()?;
-    note_boxes(&lacking.into_iter().flatten().collect());
-    document.tables().try_for_each(|table| write_table(table, folder))
-}
-
-/// Writes all rows of a table as CSV, LaTeX and Markdown.
-fn write_table(table: &Table, folder: &Path) -> anyhow::Result<()> {
-    let texts = [("csv", table.csv()?), ("tex", table.latex()?), ("md", table.markdown()?)];
-    texts.into_iter().try_for_each(|(ending, text)| {
-        let path = folder.join(format!("{}.{ending}", table.name));
-        staged::write(&path, |partial| Ok(fs::write(partial, text)?))
-    })
 }

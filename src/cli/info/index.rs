@@ -1,40 +1,11 @@
 //! The index of a trace as text.
 
 use super::text::{kernel as label, words};
+use crate::study::index::{Totals, memory_counts, spelled};
 use crate::study::traces::NamedTrace;
-use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use warpmem_support::text::aligned;
-use warpmem_trace::{Header, Kernel, Kind, KindCount, OpClass, Space};
-
-/// Sizes of a trace as a whole.
-struct Totals {
-    ctas: u64,
-    warps: u64,
-    warp_instructions: u64,
-    thread_instructions: u64,
-    records: u64,
-    memory_records: u64,
-    file_bytes: u64,
-}
-
-impl Totals {
-    fn of(trace: &NamedTrace) -> Totals {
-        Totals {
-            ctas: trace.ctas(),
-            warps: trace.sum(|kernel| kernel.warps),
-            warp_instructions: trace.warp_instructions(),
-            thread_instructions: trace.sum(|kernel| kernel.thread_instructions),
-            records: trace.sum(|kernel| kernel.records),
-            memory_records: trace.sum(Kernel::memory_records),
-            file_bytes: trace.trace.file_bytes(),
-        }
-    }
-
-    fn bytes_per_memory_record(&self) -> Option<f64> {
-        (self.memory_records > 0).then(|| self.file_bytes as f64 / self.memory_records as f64)
-    }
-}
+use warpmem_trace::{Header, Kernel, Kind, OpClass, Space};
 
 /// Formats the origin and the sizes of a trace.
 pub fn head(trace: &NamedTrace) -> String {
@@ -161,7 +132,7 @@ fn kind_rows(kernels: &[Named]) -> Vec<Vec<String>> {
         }
         sums.into_iter().map(|(kind, space, records, lanes)| {
             let lanes = format!("{:.1}", lanes as f64 / records as f64);
-            vec![kernel.label(), name(kind), name(space), records.to_string(), lanes]
+            vec![kernel.label(), spelled(kind), spelled(space), records.to_string(), lanes]
         })
     });
     [heading].into_iter().chain(rows).collect()
@@ -194,76 +165,10 @@ fn total_rows(trace: &NamedTrace) -> Vec<Vec<String>> {
     ]
 }
 
-fn memory_counts(kernel: &Kernel) -> impl Iterator<Item = &KindCount> {
-    kernel.records_by_kind.iter().filter(|count| count.kind.is_memory() && count.records > 0)
-}
-
-/// Counts compute instructions by class; classes that do not occur are omitted.
-fn compute_counts(kernel: &Kernel) -> impl Iterator<Item = (&'static str, u64)> {
-    let counts = OpClass::ALL.into_iter().zip(kernel.compute_by_class);
-    counts.filter(|&(_, count)| count > 0).map(|(class, count)| (class.name(), count))
-}
-
 fn dimensions([x, y, z]: [u32; 3]) -> String {
     match (y, z) {
         (1, 1) => x.to_string(),
         (_, 1) => format!("{x}x{y}"),
         _ => format!("{x}x{y}x{z}"),
     }
-}
-
-fn name(variant: impl std::fmt::Debug) -> String {
-    format!("{variant:?}").to_lowercase()
-}
-
-pub fn object(trace: &NamedTrace) -> Value {
-    let header = trace.trace.header();
-    let totals = Totals::of(trace);
-    json!({
-        "trace": trace.name,
-        "path": trace.trace.path().display().to_string(),
-        "format_version": format!("{}.{}", header.version.0, header.version.1),
-        "trace_hash": format!("{:016x}", header.content_hash),
-        "tool": header.provenance.tool,
-        "source": header.provenance.source,
-        "command": header.provenance.command,
-        "memcpys": header.memcpys.len(),
-        "l2_resets": header.l2_resets,
-        "ctas": totals.ctas,
-        "warps": totals.warps,
-        "warp_instructions": totals.warp_instructions,
-        "thread_instructions": totals.thread_instructions,
-        "records": totals.records,
-        "memory_records": totals.memory_records,
-        "file_bytes": totals.file_bytes,
-        "bytes_per_memory_record": totals.bytes_per_memory_record(),
-        "kernels": trace.trace.kernels().iter().map(kernel_object).collect::<Vec<_>>(),
-    })
-}
-
-fn kernel_object(kernel: &Kernel) -> Value {
-    let counts = memory_counts(kernel).map(|count| {
-        json!({
-            "kind": name(count.kind),
-            "space": name(count.space),
-            "records": count.records,
-            "lanes": count.lanes,
-        })
-    });
-    json!({
-        "name": kernel.info.name,
-        "stream": kernel.info.stream,
-        "grid": kernel.info.grid,
-        "block": kernel.info.block,
-        "cluster": kernel.info.cluster,
-        "registers_per_thread": kernel.info.registers_per_thread,
-        "shared_bytes": kernel.info.shared_bytes,
-        "ctas": kernel.ctas,
-        "warps": kernel.warps,
-        "warp_instructions": kernel.warp_instructions,
-        "thread_instructions": kernel.thread_instructions,
-        "records": kernel.records,
-        "compute": compute_counts(kernel).collect::<BTreeMap<_, _>>(),
-        "memory_records": counts.collect::<Vec<_>>(),
-    })
 }

@@ -16,6 +16,7 @@ use super::tables as plot;
 use super::tables::{PlotFile, check_plot, parse_plot};
 use crate::cli::files::InputFile;
 use crate::machine::DEFAULT_MACHINE;
+use crate::study::index::object;
 use crate::study::profile::{Options, Profile, Progress};
 use crate::study::traces::NamedTrace;
 use clap::ValueHint;
@@ -80,7 +81,7 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
             format!("{}{}", index::head(&trace), profile::text(profile, args.top))
         }
         (TextFormat::Json, profile) => {
-            let mut object = index::object(&trace);
+            let mut object = object(&trace);
             if let Some(profile) = profile {
                 object["profile"] = json!(profile);
             }

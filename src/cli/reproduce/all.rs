@@ -1,7 +1,6 @@
 //! `reproduce all`: every paper, and the parts of the page of their results.
 
-use super::runs::Place;
-use super::{Args, Judged, Printed, definitions, lines, map, of_effects, prepared, workloads};
+use super::{Args, Printed, definitions, lines, of_effects, scope, workloads};
 use crate::cli::output::note;
 use crate::study::reproduce::{self, Paper, find, names};
 use crate::study::sweep::Case;
@@ -14,7 +13,9 @@ use warpmem_analysis::polars::prelude::DataFrame;
 use warpmem_analysis::{Results, table_to_csv, table_to_json};
 use warpmem_report::Table;
 use warpmem_report::markdown::rows;
-use warpmem_reproduce::{Effects, headline, overview, part, plan, renewed};
+use warpmem_reproduce::{
+    Effects, Judged, Place, headline, of_kernels, overview, part, plan, renewed,
+};
 use warpmem_support::files::staged;
 use warpmem_support::text::{aligned, counted};
 
@@ -113,7 +114,7 @@ fn papers(args: &Args) -> anyhow::Result<Vec<Paper>> {
     let all = names().map(find).collect::<Result<Vec<_>, _>>()?;
     let is_paper = |paper: &Paper| paper.survey.is_none() && paper.factorial.is_none();
     let all: Vec<Paper> =
-        all.into_iter().filter(is_paper).map(|paper| prepared(args, paper)).collect();
+        all.into_iter().filter(is_paper).map(|paper| scope(args).of(paper)).collect();
     if !args.quick {
         return Ok(all);
     }
@@ -196,7 +197,7 @@ fn maps(papers: &[Paper], place: &Place<'_>) -> anyhow::Result<Vec<(String, Stri
     for paper in papers {
         let Some(map) = &paper.map else { continue };
         let folder = place.part(&paper.name);
-        let grid = map::of_kernels(paper, map, &place.within(&folder))?.rows(map);
+        let grid = of_kernels(paper, map, &place.within(&folder))?.rows(map);
         parts.push((map_name(paper), markdown(&grid)));
     }
     Ok(parts)
@@ -213,7 +214,7 @@ fn markdown(rows: &[Vec<String>]) -> String {
 
 /// Runs the combinations of policies, and formats their effects.
 fn combinations(args: &Args, place: &Place<'_>) -> anyhow::Result<String> {
-    let paper = prepared(args, find(COMBINED)?);
+    let paper = scope(args).of(find(COMBINED)?);
     let factorial = paper.factorial.as_ref().context("`combined` combines nothing")?;
     let folder = place.part(&paper.name);
     let place = place.within(&folder);

@@ -1,16 +1,13 @@
 //! `reproduce NAME --map`: maps a paper's gain, and positions workloads on it.
 
-use super::runs::Place;
 use super::{Args, Printed, programs};
 use crate::cli::output::note;
-use crate::machine::load;
-use crate::study::reproduce::{Map, Paper};
+use crate::study::reproduce::Paper;
 use crate::study::traces::NamedTrace;
-use anyhow::Context;
-use warpmem_analysis::{Results, table_to_csv, table_to_json, table_to_string};
+use warpmem_analysis::{table_to_csv, table_to_json, table_to_string};
 use warpmem_report::Table;
 use warpmem_report::markdown::rows;
-use warpmem_reproduce::{MapResults, Mapped, mapped, open, placed, write_map};
+use warpmem_reproduce::{MapResults, OnMap, Place};
 use warpmem_support::text::aligned;
 
 /// Runs the kernels of the paper's map, and the workloads to position on it; returns the text to
@@ -19,26 +16,12 @@ use warpmem_support::text::aligned;
 /// # Errors
 /// If the paper has no map, a run fails, or results cannot be written.
 pub fn reproduce(args: &Args, paper: &Paper, place: &Place<'_>) -> anyhow::Result<String> {
-    let map = paper.map.as_ref();
-    let map = map.with_context(|| format!("`{}` has no map", paper.name))?;
-    let machine = load(&paper.machine, &[])?;
-    let mapped = of_kernels(paper, map, place)?;
-    let workloads = workloads(args, paper, place)?;
-    let placed = match workloads.is_empty() {
-        true => Vec::new(),
-        false => {
-            NamedTrace::check_distinct(&workloads)?;
-            let off_map = paper.off_map(map);
-            let folder = place.part("placed");
-            let planned = place.within(&folder).run(&off_map, &workloads)?;
-            let study = open(&off_map, &Results::open(&folder)?, &planned)?;
-            placed(&off_map, map, &machine, &mapped, &study)?
-        }
-    };
-    let results = MapResults { paper, map, mapped: &mapped, placed: &placed };
+    let on_map = OnMap::of(paper, place, &workloads(args, paper, place)?)?;
     if args.output.is_some() {
-        write_map(&results, place.directory)?;
+        on_map.write(paper, place.directory)?;
     }
+    let results = on_map.results(paper)?;
+    let MapResults { map, mapped, placed, .. } = &results;
     if !placed.is_empty() {
         let near = placed.iter().filter(|one| one.is_as_mapped()).count();
         note(&format!("{near} of {} workloads gain as mapped", placed.len()));
@@ -61,19 +44,6 @@ pub fn reproduce(args: &Args, paper: &Paper, place: &Place<'_>) -> anyhow::Resul
             if placed.is_empty() { gains? } else { format!("{}\n{}", gains?, workloads?) }
         }
     })
-}
-
-/// Runs the kernels of a map.
-///
-/// # Errors
-/// If a run fails, or results cannot be written.
-pub fn of_kernels(paper: &Paper, map: &Map, place: &Place<'_>) -> anyhow::Result<Mapped> {
-    let kernels = place.generated(paper, &paper.map_workloads(map)?)?;
-    let on_map = paper.on_map(map);
-    let cells = place.part("map");
-    let planned = place.within(&cells).run(&on_map, &kernels)?;
-    let study = open(&on_map, &Results::open(&cells)?, &planned)?;
-    Ok(mapped(&on_map, map, &study)?)
 }
 
 /// Returns the workloads to position on the map: none unless named.

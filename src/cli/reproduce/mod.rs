@@ -5,13 +5,13 @@ mod map;
 mod programs;
 mod runs;
 
-use self::runs::Place;
+use self::runs::Runs;
 use super::interrupt::Interrupt;
 use super::output::{note, print, width};
 use crate::cli::files::{InputFile, OutputFile, OutputResults};
 use crate::cli::machines::{MachineName, parse_error};
 use crate::cli::program_size::ProgramSize;
-use crate::study::reproduce::{Factorial, Paper, Survey, find, find_on, names};
+use crate::study::reproduce::{Paper, find, find_on, names};
 use crate::study::traces::NamedTrace;
 use anyhow::Context;
 use clap::{ValueEnum, ValueHint};
@@ -19,13 +19,12 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 use std::thread::available_parallelism;
 use warpmem_analysis::polars::prelude::DataFrame;
-use warpmem_analysis::{Results, table_to_csv, table_to_json, table_to_string};
+use warpmem_analysis::{table_to_csv, table_to_json, table_to_string};
 use warpmem_report::Table;
 use warpmem_report::markdown::rows;
 use warpmem_reproduce::{
-    Effects, FILE, Finding, HEADINGS, LEGEND, Line, NOTE, OfWorkload, Reproduced, Study, Verdict,
-    by_workload, changes, coverage, draw, findings, frame, headline, legend, open, robustness,
-    shown, summary, survey_frame, survey_shown, tabled, write, write_survey,
+    Change, Effects, FILE, Finding, HEADINGS, LEGEND, Line, NOTE, Outcome, Place, Scope, Verdict,
+    coverage, headline, legend, robustness, shown, summary, survey_shown, tabled,
 };
 use warpmem_support::text::aligned;
 
@@ -125,7 +124,7 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
     anyhow::ensure!(args.page.is_none() || name == all::NAME, "--page needs `{}`", all::NAME);
     anyhow::ensure!(args.machine.is_none() || name != all::NAME, "--machine needs `survey`");
     if args.list {
-        let paper = prepared(args, selected(args, name)?);
+        let paper = scope(args).of(selected(args, name)?);
         return print(&programs::table(&paper.programs, paper.program_size()));
     }
     let temporary = args.output.is_none().then(tempfile::tempdir).transpose();
@@ -136,11 +135,11 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
     };
     let jobs = args.jobs.or_else(|| available_parallelism().ok()).map_or(1, NonZeroUsize::get);
     let (is_temporary, interrupt) = (temporary.is_some(), Interrupt::install()?);
-    let place = Place { directory, is_temporary, jobs, interrupt };
+    let place = Place { directory, jobs, worker: &Runs { is_temporary, jobs, interrupt } };
     if name == all::NAME {
         return print(&all::reproduce(args, &place)?);
     }
-    print(&reproduce(args, &prepared(args, selected(args, name)?), &place)?)?;
+    print(&reproduce(args, &scope(args).of(selected(args, name)?), &place)?)?;
     match &args.output {
         Some(output) => note(&output.join(FILE).display().to_string()),
         None => note("note: tables and figures are not kept; --output keeps them"),
@@ -156,21 +155,14 @@ fn selected(args: &Args, name: &str) -> anyhow::Result<Paper> {
     })
 }
 
-/// Returns the paper in the size and with the limits of the options.
-fn prepared(args: &Args, mut paper: Paper) -> Paper {
-    if args.quick {
-        paper = paper.quickly();
+/// Returns the size and the limits of the options.
+fn scope(args: &Args) -> Scope {
+    Scope {
+        quick: args.quick,
+        size: args.size.map(Into::into),
+        launch_instructions: args.launch_instructions,
+        error: args.error,
     }
-    if let Some(size) = args.size {
-        paper = paper.sized(size.into());
-    }
-    if let Some(limit) = args.launch_instructions {
-        paper = paper.ending_launches_after(limit);
-    }
-    if let Some(permille) = args.error {
-        paper = paper.sampled(permille);
-    }
-    paper
 }
 
 /// Opens or generates the workloads of a paper.
@@ -184,122 +176,61 @@ fn workloads(args: &Args, paper: &Paper, place: &Place<'_>) -> anyhow::Result<Ve
     Ok(traces)
 }
 
-/// The results of a paper's runs.
-struct Judged {
-    study: Study,
-    findings: Vec<Finding>,
-    of_workloads: Vec<OfWorkload>,
-    /// Workloads that the machine cannot run.
-    left_out: Vec<String>,
-}
-
-impl Judged {
-    /// Runs every configuration of the paper on the traces.
-    fn of(paper: &Paper, place: &Place<'_>, traces: &[NamedTrace]) -> anyhow::Result<Judged> {
-        let planned = place.run(paper, traces)?;
-        let study = open(paper, &Results::open(place.directory)?, &planned)?;
-        let is_left_out = |trace: &&NamedTrace| !study.workloads().contains(&trace.name);
-        let left_out = traces.iter().filter(is_left_out).map(|trace| trace.name.clone()).collect();
-        let findings = findings(paper, &study)?;
-        let of_workloads = by_workload(paper, &study)?;
-        Ok(Judged { study, findings, of_workloads, left_out })
-    }
-
-    fn results<'a>(&'a self, paper: &'a Paper) -> Reproduced<'a> {
-        Reproduced {
-            paper,
-            study: &self.study,
-            left_out: &self.left_out,
-            findings: &self.findings,
-            of_workloads: &self.of_workloads,
-        }
-    }
-
-    /// Writes the tables, the figures and the page.
-    fn write(&self, paper: &Paper, directory: &Path) -> anyhow::Result<()> {
-        let charts = draw(paper, &self.study, &self.findings)?;
-        Ok(write(&self.results(paper), charts, directory)?)
-    }
-}
-
 /// Runs all experiments and writes the results; returns the text to print.
 fn reproduce(args: &Args, paper: &Paper, place: &Place<'_>) -> anyhow::Result<String> {
     if args.map {
         return map::reproduce(args, paper, place);
     }
     let traces = workloads(args, paper, place)?;
-    if let Some(factorial) = &paper.factorial {
-        place.run_factorial(paper, factorial, &traces)?;
-        return combined(args, paper, factorial, place.directory);
-    }
-    if let Some(survey) = &paper.survey {
-        let planned = place.run(paper, &traces)?;
-        let study = open(paper, &Results::open(place.directory)?, &planned)?;
-        return surveyed(args, paper, survey, &study, place.directory);
-    }
-    let judged = Judged::of(paper, place, &traces)?;
+    let outcome = Outcome::of(paper, place, &traces)?;
     if args.output.is_some() {
-        judged.write(paper, place.directory)?;
+        outcome.write(paper, place.directory)?;
     }
-    let findings = &judged.findings;
-    note(&summary(findings));
-    if let Some(sentence) = coverage(paper) {
-        note(&sentence);
+    if let Outcome::Claims(judged) = &outcome {
+        note(&summary(&judged.findings));
+        coverage(paper).iter().for_each(|sentence| note(sentence));
     }
-    Ok(match args.format {
-        Printed::Table => text(findings)?,
-        Printed::Json => table_to_json(&frame(findings)?)?,
-        Printed::Csv => table_to_csv(&frame(findings)?)?,
-        Printed::Markdown => {
-            let tables = [shown(findings)?, legend()?, robustness(findings)?];
-            let tables = tables.map(|frame| rows(&Table::new("claims", "", frame)));
-            tables.into_iter().collect::<anyhow::Result<Vec<_>>>()?.join("\n")
-        }
-    })
+    match args.format {
+        Printed::Json => return Ok(table_to_json(&outcome.frame(paper)?)?),
+        Printed::Csv => return Ok(table_to_csv(&outcome.frame(paper)?)?),
+        Printed::Table | Printed::Markdown => {}
+    }
+    let is_markdown = args.format == Printed::Markdown;
+    match outcome {
+        Outcome::Claims(judged) => claims(&judged.findings, is_markdown),
+        Outcome::Survey(changes, _) => surveyed(paper, &changes, is_markdown),
+        Outcome::Combinations(effects) => combined(&effects, is_markdown),
+    }
 }
 
-/// Writes the effect of every policy of a survey; returns the text to print.
-fn surveyed(
-    args: &Args,
-    paper: &Paper,
-    survey: &Survey,
-    study: &Study,
-    directory: &Path,
-) -> anyhow::Result<String> {
-    let changes = changes(paper, survey, study)?;
-    if args.output.is_some() {
-        write_survey(paper, survey, &changes, study, directory)?;
+/// Formats claims as text or Markdown.
+fn claims(findings: &[Finding], is_markdown: bool) -> anyhow::Result<String> {
+    if !is_markdown {
+        return text(findings);
     }
-    Ok(match args.format {
-        Printed::Table => table_to_string(&survey_shown(survey, &changes)?, width())?,
-        Printed::Json => table_to_json(&survey_frame(survey, &changes)?)?,
-        Printed::Csv => table_to_csv(&survey_frame(survey, &changes)?)?,
-        Printed::Markdown => rows(&Table::new("survey", "", survey_shown(survey, &changes)?))?,
-    })
+    let tables = [shown(findings)?, legend()?, robustness(findings)?];
+    let tables = tables.map(|frame| rows(&Table::new("claims", "", frame)));
+    Ok(tables.into_iter().collect::<anyhow::Result<Vec<_>>>()?.join("\n"))
 }
 
-/// Computes and writes the effects of policies, alone and combined; returns the text to print.
-fn combined(
-    args: &Args,
-    paper: &Paper,
-    factorial: &Factorial,
-    directory: &Path,
-) -> anyhow::Result<String> {
-    let effects = Effects::of(paper, factorial, &Results::open(directory)?)?;
-    if args.output.is_some() {
-        effects.write(paper, directory)?;
+/// Formats the effect of every policy of a survey as text or Markdown.
+fn surveyed(paper: &Paper, changes: &[Change], is_markdown: bool) -> anyhow::Result<String> {
+    let survey = paper.survey.as_ref().context("the paper has no survey")?;
+    let shown = survey_shown(survey, changes)?;
+    match is_markdown {
+        true => rows(&Table::new("survey", "", shown)),
+        false => Ok(table_to_string(&shown, width())?),
     }
-    let best = effects.best()?;
-    Ok(match args.format {
-        Printed::Table => {
-            let tables = [&effects.effects, &best].map(|frame| table_to_string(frame, width()));
-            let [effects, best] = tables;
-            format!("{}\n{}", effects?, best?)
-        }
-        Printed::Json => table_to_json(&effects.effects)?,
-        Printed::Csv => table_to_csv(&effects.effects)?,
-        Printed::Markdown => of_effects(&effects)?,
-    })
+}
+
+/// Formats the effects of policies, alone and combined, as text or Markdown.
+fn combined(effects: &Effects, is_markdown: bool) -> anyhow::Result<String> {
+    if is_markdown {
+        return of_effects(effects);
+    }
+    let tables = [&effects.effects, &effects.best()?].map(|frame| table_to_string(frame, width()));
+    let [effects, best] = tables;
+    Ok(format!("{}\n{}", effects?, best?))
 }
 
 /// Formats the effects and the best combinations in Markdown.

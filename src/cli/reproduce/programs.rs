@@ -1,11 +1,11 @@
 //! The papers' own programs, captured into a folder, and the missing ones.
 
 use super::Args;
-use super::runs::Place;
 use crate::cli::output::note;
 use crate::study::reproduce::{NamedProgram, Paper, Size, library};
 use crate::study::traces::NamedTrace;
 use std::path::Path;
+use warpmem_reproduce::Place;
 use warpmem_support::text::aligned;
 
 /// Opens the programs of `paper` in `folder`; on request, generated workloads replace missing ones.

@@ -8,15 +8,16 @@ use super::interrupt::Interrupt;
 use super::output::{note, print};
 use super::progress::bar;
 use crate::cli::files::{InputFile, OutputFile};
-use crate::study::sample::{Census, Plan, Progress, ProgressCallback, estimates, write};
-use crate::workload::shell::quoted;
+use crate::study::sample::{
+    Census, Plan, Progress, ProgressCallback, Taken, estimates, provenance, write,
+};
 use anyhow::Context;
 use clap::ValueHint;
 use indicatif::{HumanCount, ProgressBar};
 use options::{PartOptions, SizeOptions};
 use std::ops::ControlFlow;
 use std::path::Path;
-use warpmem_trace::{Provenance, Trace, TraceSummary, WriterOptions};
+use warpmem_trace::{Trace, TraceSummary, WriterOptions};
 
 /// Take a part of a trace: kernels and CTAs by number, or a random sample with its error
 ///
@@ -55,25 +56,21 @@ Examples:
 pub fn execute(args: &Args) -> anyhow::Result<()> {
     let (path, output): (&Path, &Path) = (&args.trace, &args.output);
     let trace = Trace::open(path)?;
-    let selected = args.part.selection().of(&trace)?;
+    let selection = args.part.selection();
+    let selected = selection.of(&trace)?;
     let watch = SampleProgress::new(Interrupt::install()?);
-    let command = [
-        format!("warpmem sample {}", quoted(&path.to_string_lossy())),
-        args.part.as_text(),
-        args.size.as_text(),
-    ]
-    .concat();
-    let (part, estimates) = match args.size.design()? {
+    let design = args.size.design()?;
+    let (part, estimates) = match &design {
         None => (selected.clone(), Vec::new()),
         Some(design) => {
             let census =
                 watch.over("CTAs measured", |progress| Census::of(&trace, &selected, progress))?;
-            let plan = Plan::new(&selected, &census, &design);
+            let plan = Plan::new(&selected, &census, design);
             let draw = plan.draw(args.size.seed);
             (plan.part(&selected, &draw), estimates(&plan, &census, &draw))
         }
     };
-    let provenance = provenance(&trace, command);
+    let provenance = provenance(&trace, &selection, design.as_ref(), args.size.seed);
     let options = WriterOptions::default();
     let summary = watch
         .over("CTAs written", |progress| {
@@ -81,26 +78,11 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
         })
         .with_context(|| format!("failed to write {}", output.display()))?;
     note(&line(&summary));
-    let taken =
-        report::Taken { trace: &trace, selected: &selected, part: &part, estimates, summary };
+    let taken = Taken { trace: &trace, selected: &selected, part: &part, estimates, summary };
     print(&match args.format {
-        TextFormat::Table => taken.text(),
+        TextFormat::Table => report::text(&taken),
         TextFormat::Json => format!("{:#}\n", taken.object()),
     })
-}
-
-fn provenance(trace: &Trace, command: String) -> Provenance {
-    let header = trace.header();
-    let Provenance { tool, source, command: made } = &header.provenance;
-    Provenance {
-        tool: format!("warpmem {}", env!("CARGO_PKG_VERSION")),
-        source: format!(
-            "part of {} (content {:016x}), by {tool} from {source} with {made}",
-            trace.path().display(),
-            header.content_hash
-        ),
-        command,
-    }
 }
 
 fn line(summary: &TraceSummary) -> String {

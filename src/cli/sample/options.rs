@@ -2,7 +2,6 @@
 
 use crate::study::sample::{Design, Selection, Size};
 use crate::trace::Ranges;
-use crate::workload::shell::quoted;
 use anyhow::bail;
 use clap::Args;
 use clap::builder::RangedU64ValueParser;
@@ -33,19 +32,6 @@ impl PartOptions {
             longest: self.longest,
             ctas: self.ctas.clone().unwrap_or_else(Ranges::all),
         }
-    }
-
-    /// Formats the options as on the command line, each preceded by a blank.
-    pub fn as_text(&self) -> String {
-        let name = self.kernel_name.as_deref().map(quoted);
-        let options = [
-            ("kernels", self.kernels.as_ref().map(Ranges::to_string)),
-            ("kernel-name", name),
-            ("ctas", self.ctas.as_ref().map(Ranges::to_string)),
-        ];
-        let given = options.into_iter().filter_map(|(name, value)| Some((name, value?)));
-        let longest = self.longest.then(|| " --longest".to_owned());
-        given.map(|(name, value)| format!(" --{name} {value}")).chain(longest).collect()
     }
 }
 
@@ -90,25 +76,6 @@ impl SizeOptions {
         let design = Design::of(size);
         let at_least = self.at_least.unwrap_or(design.at_least);
         Design { at_least, run: self.run, ..design }
-    }
-
-    /// Formats the options as on the command line, each preceded by a blank; empty if everything is
-    /// taken.
-    pub fn as_text(&self) -> String {
-        if self.size().is_none() {
-            return String::new();
-        }
-        let option = |name: &str, value: Option<String>| {
-            value.map(|value| format!(" --{name} {value}")).unwrap_or_default()
-        };
-        [
-            option("fraction", self.fraction.map(|fraction| fraction.to_string())),
-            option("ctas-per-kernel", self.ctas_per_kernel.map(|ctas| ctas.to_string())),
-            option("at-least", self.at_least.map(|ctas| ctas.to_string())),
-            option("run", self.run.map(|run| run.to_string())),
-            format!(" --seed {}", self.seed),
-        ]
-        .concat()
     }
 }
 

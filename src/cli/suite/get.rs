@@ -12,7 +12,7 @@ use clap::ValueHint;
 use indicatif::{HumanBytes, HumanCount, ProgressBar};
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, Instant};
 use warpmem_trace::TraceSummary;
 
@@ -51,15 +51,11 @@ Examples:
   warpmem suite get warpmem --size medium --only bfs-rmat,spmv-vector-banded -o suite/
   warpmem compare warpmem-small/suite.toml --dram-scheduler fcfs,fr-fcfs --baseline fr-fcfs";
 
-/// Size of a built-in suite without `--size`.
-const DEFAULT_SIZE: &str = "small";
-
 pub fn execute(args: &Args) -> anyhow::Result<()> {
     let suite = args.suite.open()?;
-    let default = args.suite.is_built_in().then_some(DEFAULT_SIZE);
-    let size = args.size.as_deref().or(default);
+    let size = args.size.as_deref().or(args.suite.usual_size());
     let planned = suite.plan(size, &args.only)?;
-    let folder = args.output.clone().unwrap_or_else(|| folder(&suite.name, size));
+    let folder = args.output.clone().unwrap_or_else(|| suite.usual_folder(size).into());
     check_files(&args.suite, &folder)?;
     let work = Generation {
         name: &suite.name,
@@ -73,12 +69,6 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
         note(&checks(&planned, size));
     }
     Ok(())
-}
-
-/// Returns the folder of a suite in a size where none is named.
-fn folder(suite: &str, size: Option<&str>) -> OutputTraces {
-    let name = size.map_or_else(|| suite.to_owned(), |size| format!("{suite}-{size}"));
-    PathBuf::from(name).into()
 }
 
 /// Refuses a folder, named or not, whose traces or manifest would overwrite the suite's file.

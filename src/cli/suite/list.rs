@@ -5,7 +5,7 @@ use crate::cli::format::{self, Format};
 use crate::cli::output::{note, print};
 use crate::cli::program_size::ProgramSize;
 use crate::study::reproduce::library;
-use crate::study::suite::{Suite, Workload};
+use crate::study::suite::suites;
 use clap::ValueHint;
 use serde_json::{Map, Value};
 use warpmem_support::text::aligned;
@@ -60,40 +60,15 @@ fn listed(args: &Args) -> anyhow::Result<(Vec<Row>, &'static [&'static str])> {
         return Ok((programs(size), &["trace", "suite", "program", "command"]));
     }
     let Some(from) = &args.suite else {
-        let suites = Suite::names().filter_map(Suite::named);
         let columns = &["name", "version", "workloads", "sizes", "checked", "about"];
-        return Ok((suites.map(|suite| of_suite(&suite)).collect(), columns));
+        return Ok((suites(), columns));
     };
     let suite = from.open()?;
-    let rows = suite.workloads.iter().map(|workload| of_workload(&suite, workload));
-    Ok((rows.collect(), &["name", "kernel", "about"]))
+    Ok((suite.rows(), &["name", "kernel", "about"]))
 }
 
 fn row<const N: usize>(cells: [(&str, Value); N]) -> Row {
     cells.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
-}
-
-fn of_suite(suite: &Suite) -> Row {
-    row([
-        ("name", suite.name.as_str().into()),
-        ("version", suite.version.into()),
-        ("workloads", suite.workloads.len().into()),
-        ("sizes", suite.sizes().join(", ").into()),
-        ("checked", suite.recorded_sizes().join(", ").into()),
-        ("about", suite.about.as_str().into()),
-    ])
-}
-
-/// Returns the row of a workload, with its recorded hash in each size.
-fn of_workload(suite: &Suite, workload: &Workload) -> Row {
-    let texts =
-        [("name", &workload.name), ("kernel", &workload.kernel), ("about", &workload.about)];
-    let mut row = row(texts.map(|(name, text)| (name, text.as_str().into())));
-    for size in suite.sizes() {
-        let recorded = suite.recorded(size, &workload.name);
-        row.insert(format!("hash_{size}"), recorded.map(|recorded| recorded.hash).into());
-    }
-    row
 }
 
 /// Returns the public programs that have an input of this size.

@@ -2,8 +2,7 @@
 
 use crate::cli::files::NamesFiles;
 use crate::files::claims::Claims;
-use crate::params::{did_you_mean, nearest};
-use crate::study::suite::Suite;
+use crate::study::suite::{Suite, SuiteError};
 use std::path::Path;
 
 /// Name of a built-in suite, or a TOML file.
@@ -27,20 +26,19 @@ impl NamesFiles for SuiteName {
 impl SuiteName {
     /// Returns whether this is the name of a built-in suite. Such a name is never a file.
     pub fn is_built_in(&self) -> bool {
-        Suite::names().any(|name| name == self.0)
+        Suite::is_built_in(&self.0)
+    }
+
+    /// Returns the size where none is named: none for a file.
+    pub fn usual_size(&self) -> Option<&'static str> {
+        Suite::usual_size(&self.0)
     }
 
     /// Opens the built-in suite of this name, or the suite in this file.
     ///
     /// # Errors
     /// If there is neither, or the file is not a suite.
-    pub fn open(&self) -> anyhow::Result<Suite> {
-        let from = Path::new(&self.0);
-        if !self.is_built_in() && !from.exists() {
-            let meant = did_you_mean(nearest(&self.0, Suite::names()));
-            let valid = Suite::names().collect::<Vec<_>>().join(", ");
-            anyhow::bail!("no suite and no file is named `{}`{meant}; suites: {valid}", self.0);
-        }
-        Ok(Suite::open(from, Path::new(""))?)
+    pub fn open(&self) -> Result<Suite, SuiteError> {
+        Suite::find(&self.0)
     }
 }

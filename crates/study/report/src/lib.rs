@@ -1,7 +1,7 @@
 //! Reports on the tables of runs: text, tables and charts, as one HTML page or as Markdown.
 //!
 //! A [`Study`] holds the runs and their baselines, [`compose`] turns it into a [`Document`], and
-//! [`html`] and [`markdown`] render any document as text. The crate writes no files.
+//! [`html`] and [`markdown`] render any document as text, and [`Outputs`] writes the files of a report.
 
 mod baselines;
 mod columns;
@@ -10,6 +10,7 @@ mod frame;
 pub mod html;
 mod limits;
 pub mod markdown;
+mod outputs;
 mod palette;
 mod prose;
 mod sections;
@@ -20,6 +21,7 @@ mod table;
 mod tests;
 
 pub use document::{Block, Document, Section};
+pub use outputs::Outputs;
 pub use prose::{Piece, Prose};
 pub use study::{Question, Study};
 pub use style::StyleFile;

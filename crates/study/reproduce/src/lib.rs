@@ -16,6 +16,8 @@
 //! figures, table, report, page   charts, tables and the page
 //! ```
 //!
+//! `place` has these runs made, and `outcome` is all that follows from them.
+//!
 //! `map` covers the small kernels in which a paper's gain appears, `survey` every policy of every
 //! slot, and `factorial` experiments with every combination of policies.
 
@@ -34,8 +36,10 @@ mod figures;
 mod line;
 mod map;
 mod noise;
+mod outcome;
 mod page;
 mod parts;
+mod place;
 mod report;
 mod runs;
 mod samples;
@@ -58,8 +62,10 @@ pub use figures::draw;
 pub use line::{HEADINGS, Line, NOTE};
 pub use map::{MapResults, Mapped, Placed, mapped, placed, write_map};
 pub use noise::Measured;
+pub use outcome::{Judged, OnMap, Outcome, Scope, of_kernels};
 pub use page::renewed;
 pub use parts::{cost, efficiency};
+pub use place::{Place, Worker};
 pub use report::{FILE, Reproduced, part, write};
 pub use runs::{factorial_plan, plan};
 pub use study::{Planned, Study, Value, mean};

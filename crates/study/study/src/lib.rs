@@ -6,6 +6,7 @@ pub mod calibrate;
 pub mod cells;
 pub mod classify;
 pub mod correlate;
+pub mod index;
 pub mod kernel_name;
 pub mod points;
 pub mod profile;

@@ -25,6 +25,7 @@ mod estimate;
 mod interval;
 mod part;
 mod plan;
+mod taken;
 #[cfg(test)]
 mod tests;
 mod write;
@@ -34,6 +35,7 @@ pub use estimate::{QUANTITIES, Quantity, QuantityEstimate, estimates};
 pub use interval::Estimate;
 pub use part::{KernelPart, Part, Selection};
 pub use plan::{Design, Draw, KernelPlan, Plan, Size, Stratum};
+pub use taken::{Taken, provenance};
 pub use write::write;
 
 use std::ops::ControlFlow;

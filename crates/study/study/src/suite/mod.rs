@@ -5,6 +5,7 @@ mod generate;
 mod manifest;
 mod plan;
 mod recorded;
+mod rows;
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -13,6 +14,7 @@ pub use generate::{GenerateError, Generation, MANIFEST, Watcher};
 pub use manifest::{Listed, Manifest};
 pub use plan::{Planned, Suite, Workload};
 pub use recorded::Recorded;
+pub use rows::suites;
 
 use warpmem_params::did_you_mean;
 use warpmem_workload::WorkloadError;
@@ -28,6 +30,8 @@ pub enum SuiteError {
     Workload { path: PathBuf, workload: String, message: String },
     #[error("workload `{workload}`")]
     Request { workload: String, source: WorkloadError },
+    #[error("no suite and no file is named `{name}`{}; suites: {valid}", did_you_mean(.nearest.as_deref()))]
+    Unknown { name: String, nearest: Option<String>, valid: String },
     #[error("no workload of `{suite}` has the size `{size}`; there are {valid}")]
     UnknownSize { suite: String, size: String, valid: String },
     #[error("`{suite}` has no workload `{name}`{}; there are {valid}", did_you_mean(.nearest.as_deref()))]

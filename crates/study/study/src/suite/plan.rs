@@ -123,6 +123,34 @@ impl Suite {
         built_in.map_or_else(|| Suite::load(&folder.join(from)), Ok)
     }
 
+    /// Opens the built-in suite of this name, or else the suite in the file of this name.
+    ///
+    /// # Errors
+    /// If there is neither, or the file is not a suite.
+    pub fn find(name: &str) -> Result<Suite, SuiteError> {
+        if Suite::is_built_in(name) || Path::new(name).exists() {
+            return Suite::open(Path::new(name), Path::new(""));
+        }
+        let nearest = nearest(name, Suite::names()).map(str::to_owned);
+        let valid = Suite::names().collect::<Vec<_>>().join(", ");
+        Err(SuiteError::Unknown { name: name.to_owned(), nearest, valid })
+    }
+
+    /// Returns whether this is the name of a built-in suite. Such a name is never a file.
+    pub fn is_built_in(name: &str) -> bool {
+        Suite::names().any(|known| known == name)
+    }
+
+    /// Returns the size of the suite `name` where none is named: none for a file.
+    pub fn usual_size(name: &str) -> Option<&'static str> {
+        Suite::is_built_in(name).then_some("small")
+    }
+
+    /// Returns the folder of the suite's traces where none is named: `warpmem-small`.
+    pub fn usual_folder(&self, size: Option<&str>) -> PathBuf {
+        size.map_or_else(|| self.name.clone(), |size| format!("{}-{size}", self.name)).into()
+    }
+
     fn load(path: &Path) -> Result<Suite, SuiteError> {
         Suite::from_text(&read(path)?, path)
     }
