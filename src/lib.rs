@@ -10,6 +10,8 @@
 #[cfg(feature = "cli")]
 mod cli;
 #[cfg(feature = "capture")]
+pub mod correlation;
+#[cfg(feature = "capture")]
 pub mod device;
 pub mod policy;
 

@@ -10,6 +10,7 @@ mod capture;
 mod channels;
 mod classify;
 mod comparison;
+mod correlate;
 mod error;
 mod frame;
 mod generate;
@@ -67,6 +68,8 @@ fn _warpmem(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(reproduce::reproduce, module)?)?;
     module.add_function(wrap_pyfunction!(reproduce::papers, module)?)?;
     module.add_function(wrap_pyfunction!(sample::sample, module)?)?;
+    module.add_function(wrap_pyfunction!(correlate::correlate, module)?)?;
+    module.add_function(wrap_pyfunction!(correlate::correlate_points, module)?)?;
     module.add_function(wrap_pyfunction!(suites::suites, module)?)?;
     module.add_function(wrap_pyfunction!(suites::suite, module)?)?;
     module.add_function(wrap_pyfunction!(lists::machines, module)?)?;

@@ -3,6 +3,7 @@
 import _thread
 import inspect
 import io
+import json
 import os
 import subprocess
 import sys
@@ -707,6 +708,54 @@ class Studies(InTemporaryFolder):
             warpmem.reproduce("li2014")
         with self.assertRaisesRegex(warpmem.Error, "`error` = 0.5 is not valid"):
             warpmem.reproduce("li2015", error=0.5)
+
+    def test_runs_are_compared_with_a_reference(self):
+        trace = warpmem.generate("vecadd", self.folder / "small.wmt", n=2**11)
+        ours = warpmem.run(trace, "accelsim-qv100", set={"run.launch_latency": 0, "run.launch": "none"})
+        cycles, instructions = ours["cycles"], ours["thread_instructions"]
+        kernel = {"gpu_sim_cycle": 2 * cycles, "gpu_sim_insn": instructions}
+        totals = {"gpu_tot_sim_cycle": 2 * cycles, "gpu_tot_sim_insn": instructions}
+        reference = {
+            "trace": "small",
+            "trace_dir": "small.wmt",
+            "config": "SM7_QV100",
+            "dram_scheduler": "FR-FCFS",
+            "launch_latency_cycles_per_kernel": 0,
+            "n_kernels": 1,
+            "kernels": [kernel],
+            "totals": totals,
+            "host": {"user_s": 100.0},
+        }
+        missing = {**reference, "trace": "other", "trace_dir": "other.wmt"}
+        file = self.folder / "reference.json"
+        file.write_text(json.dumps({"runs": [reference, missing]}), encoding="utf-8")
+        with self.assertWarnsRegex(UserWarning, "left out: other"):
+            correlation = warpmem.correlate(file, traces=self.folder, kernels=True)
+        self.assertEqual(correlation.runs["cycles_error"].to_list(), [-0.5])
+        self.assertEqual((correlation.kernels.height, correlation.points.height), (1, 0))
+        self.assertEqual(correlation.cycles["mape"].to_list(), [0.5])
+        self.assertIn("cycles", correlation.metrics["metric"].to_list())
+        with self.assertRaisesRegex(warpmem.Error, "nowhere.json"):
+            warpmem.correlate(self.folder / "nowhere.json")
+        with self.assertRaisesRegex(TypeError, "references or points"):
+            warpmem.correlate()
+
+    def test_measured_points_stand_beside_our_figures(self):
+        file = self.folder / "points.csv"
+        file.write_text(
+            "gpu,class,machine,set,workload,less,figure,work,unit,value,source\n"
+            "GTX 480,chase,li2015,,pointer-chase --nodes 16 --hops 300,"
+            "pointer-chase --nodes 16 --hops 100,16 nodes,200,cycles/load,1.0,own\n",
+            encoding="utf-8",
+        )
+        points = warpmem.correlate(points=file, gpus="GTX 480")
+        self.assertEqual(points.points["measured"].to_list(), [1.0])
+        self.assertEqual(points.summary["points"].unique().to_list(), [1])
+        again = warpmem.correlate(points=file, set={"l1.latency": 60}, cache=self.folder / "cache")
+        self.assertGreater(again.points["warpmem"][0], points.points["warpmem"][0])
+        self.assertTrue((self.folder / "cache" / "runs.txt").exists())
+        with self.assertRaisesRegex(warpmem.Error, "no point of GPU `H1`"):
+            warpmem.correlate(points=file, gpus="H1")
 
     def test_policies_with_parameters_are_their_names_on_the_command_line(self):
         capped = warpmem.policy("fr-fcfs", row_hit_cap=4)

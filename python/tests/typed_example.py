@@ -34,4 +34,8 @@ def experiment(folder: Path) -> pl.DataFrame:
     page: Path = warpmem.report("results", style="paper.toml", mean="harmonic")
     traces: list[warpmem.Trace] = warpmem.suite("llm", folder, only=["decode-linear"])
     warpmem.classify(traces, warp_scheduler="lrr").write_csv(page.with_suffix(".csv"))
+    sample: warpmem.Sample = warpmem.sample(trace, "part.wmt", fraction="10%")
+    claims: pl.DataFrame = warpmem.reproduce("li2015", [sample.trace], quick=True, size="small")
+    correlation: warpmem.Correlation = warpmem.correlate("results.json", map={"A": "v100"})
+    assert not claims.is_empty() and not correlation.runs.is_empty()
     return info.divergence.join(comparison.workloads, on="trace")

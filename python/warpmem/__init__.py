@@ -14,6 +14,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 from ._capture import capture
 from ._compare import Comparison, compare
+from ._correlate import Correlation, correlate
 from ._info import Info, classify, info
 from ._lists import generators, machines, metrics, policies
 from ._machine import Key, Machine
@@ -44,6 +45,7 @@ except PackageNotFoundError:
 
 __all__ = [
     "Comparison",
+    "Correlation",
     "DramScheduler",
     "Error",
     "Fault",
@@ -59,6 +61,7 @@ __all__ = [
     "capture",
     "classify",
     "compare",
+    "correlate",
     "dram",
     "generate",
     "generators",

@@ -36,7 +36,7 @@ class Machine:
     def __init__(
         self, name: str | os.PathLike[str] = DEFAULT_MACHINE, *, set: Mapping[str, Any] | None = None
     ) -> None:
-        self._machine = _warned(_warpmem.Machine(os.fspath(name), _overrides(set)))
+        self._machine = _warned(_warpmem.Machine(os.fspath(name), overrides_of(set)))
 
     @property
     def name(self) -> str:
@@ -54,14 +54,14 @@ class Machine:
     def changed(self, set: Mapping[str, Any]) -> Machine:
         """Returns another machine, with these parameters."""
         other = Machine.__new__(Machine)
-        other._machine = _warned(self._machine.changed(_overrides(set)))
+        other._machine = _warned(self._machine.changed(overrides_of(set)))
         return other
 
     def __getitem__(self, key: str) -> Any:
         return self._machine.get(key)
 
     def __setitem__(self, key: str, value: Any) -> None:
-        self._machine = _warned(self._machine.changed(_overrides({key: value})))
+        self._machine = _warned(self._machine.changed(overrides_of({key: value})))
 
     def __contains__(self, key: object) -> bool:
         return any(known.path == key for known in self.keys())
@@ -105,7 +105,8 @@ def _warned(machine: _warpmem.Machine) -> _warpmem.Machine:
     return machine
 
 
-def _overrides(given: Mapping[str, Any] | None) -> list[str]:
+def overrides_of(given: Mapping[str, Any] | None) -> list[str]:
+    """Converts overridden parameters to the form of the command line."""
     return [f"{key}={_text(value)}" for key, value in (given or {}).items()]
 
 

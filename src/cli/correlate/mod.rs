@@ -7,7 +7,6 @@ mod plot;
 mod points;
 mod profile;
 mod table;
-mod traces;
 
 use super::format::{self, Format};
 use super::machines::Overrides;
@@ -16,6 +15,7 @@ use super::points::Selection;
 use super::tables::{PlotFile, check_plot, parse_plot, write_plot};
 use crate::cli::files::{InputFile, InputResults, OutputTraces};
 use crate::cli::machines::MachineName;
+use crate::correlation::Outcome;
 use crate::slots::List;
 use crate::study::correlate::{self, Reference, Skipped, choose, object, rows};
 use clap::ValueHint;
@@ -215,7 +215,7 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
     let mut skipped = Skipped::default();
     let planned = choose(&args.chosen(), references, &mut skipped, &mut |text| note(text))?;
     let outcome = match &args.places.results {
-        Some(directory) => past::find_all(&past::open(directory)?, planned, &mut skipped)?,
+        Some(directory) => Outcome::of_past(&past::open(directory)?, planned, &mut skipped)?,
         None => ours::run_all(args, planned, &mut skipped)?,
     };
     skipped.notes().for_each(|left_out| complain(&left_out));

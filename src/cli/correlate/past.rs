@@ -1,8 +1,7 @@
 //! Our side of the comparison, from the tables of earlier runs.
 
-use super::ours::Outcome;
 use crate::cli::tables::note_without_checksum;
-use crate::study::correlate::{Past, Planned, Skipped};
+use crate::study::correlate::Past;
 use anyhow::Context;
 use serde_json::{Map, Value};
 use std::path::Path;
@@ -20,27 +19,4 @@ pub fn open(directory: &Path) -> anyhow::Result<Past> {
 fn rows(table: LazyFrame) -> anyhow::Result<Vec<Map<String, Value>>> {
     let frame = table.collect().map_err(warpmem_analysis::Error::from)?;
     serde_json::from_str(&table_to_json(&frame)?).context("failed to read a table back")
-}
-
-/// Finds our results for every run in the tables; `skipped` collects the others.
-pub fn find_all(
-    past: &Past,
-    planned: Vec<Planned>,
-    skipped: &mut Skipped,
-) -> anyhow::Result<Outcome> {
-    let mut outcome = Outcome { comparisons: Vec::new(), refused: Vec::new(), failure: None };
-    for run in planned {
-        let figures = match past.find(&run)? {
-            Ok(figures) => figures,
-            Err(reason) => {
-                skipped.add(run.label(), reason);
-                continue;
-            }
-        };
-        match run.refusal(&past.directory, &figures.kernels) {
-            Some(refusal) => outcome.refused.push(refusal),
-            None => outcome.comparisons.push(run.beside(figures)),
-        }
-    }
-    Ok(outcome)
 }

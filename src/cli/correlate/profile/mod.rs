@@ -4,11 +4,13 @@ mod ours;
 mod table;
 
 use super::Args;
+use super::ours::importer;
 use crate::cli::files::InputFile;
 use crate::cli::format::{self, Format};
 use crate::cli::interrupt::Interrupt;
 use crate::cli::machines::Overrides;
 use crate::cli::output::{complain, note, print};
+use crate::correlation::Traces;
 use crate::machine::Machine;
 use crate::study::correlate::WITHOUT_LAUNCHES;
 use crate::study::correlate::profile::{
@@ -46,7 +48,8 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
     let profiles = args.profiles.profiles.iter().map(|path| Profile::read(path));
     let profiles = profiles.collect::<Result<Vec<Profile>, _>>()?;
     let interrupt = Interrupt::install()?;
-    let traces = super::traces::Traces::new(args.places.cache.as_deref(), interrupt.clone())?;
+    let import = importer(interrupt.clone());
+    let traces = Traces::new(args.places.cache.as_deref(), &import)?;
     let place = args.places.trace.as_deref().expect("--profile requires --trace");
     let trace = traces.open_alone(place)?;
     let launches = launches_of(&trace.trace);
