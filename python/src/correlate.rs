@@ -2,13 +2,15 @@
 
 use crate::error::{Error, OrRaise};
 use crate::import::Importing;
+use crate::machine::Machine;
 use crate::sweep::Generating;
 use crate::watched::{Board, watched};
 use pyo3::prelude::*;
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
+use warpmem::correlation::profile::{self, Profiled, Report, clock_notes, unmatched_notes};
 use warpmem::correlation::{Outcome, Runs, Traces};
-use warpmem::import::{ImportOptions, import_accel_sim};
+use warpmem::import::{ImportError, ImportOptions, ImportSummary, import_accel_sim};
 use warpmem::slots::List;
 use warpmem::study::correlate::{Past, Reference, RunFilter, Skipped, choose, object};
 use warpmem::study::points::{self, Batch, Filter, PointsFile, Store, place, summaries};
@@ -66,9 +68,7 @@ impl Asked {
         let mut outcome = match &self.results {
             Some(directory) => Outcome::of_past(&past(directory)?, planned, &mut skipped)?,
             None => {
-                let import = |_: &str, place: &Path, output: &Path, options: &ImportOptions| {
-                    import_accel_sim(place, output, options, &Importing(board))
-                };
+                let import = importer(board);
                 let mut traces = Traces::new(self.cache.as_deref(), &import)?;
                 let runs = Runs::open(planned, &mut traces, self.orders, &mut skipped)?;
                 board.set(0, runs.sum(NamedTrace::warp_instructions));
@@ -90,6 +90,13 @@ impl Asked {
             None => Ok(compared),
         }
     }
+}
+
+/// Returns an import that is watched from Python.
+fn importer(
+    board: &Board,
+) -> impl Fn(&str, &Path, &Path, &ImportOptions) -> Result<ImportSummary, ImportError> {
+    move |_, place, output, options| import_accel_sim(place, output, options, &Importing(board))
 }
 
 /// Opens the tables of earlier runs.
@@ -171,4 +178,53 @@ pub fn correlate_points(
     let board = Board::default();
     let compared = watched(py, &board, progress, || asked.run(&board))?;
     Ok(compared.or_raise()?.to_string())
+}
+
+/// Options with profiles of a GPU, as on the command line.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub struct Profiles {
+    profiles: Vec<PathBuf>,
+    trace: PathBuf,
+    /// Whether caches are kept between kernels.
+    warm: bool,
+    cache: Option<PathBuf>,
+}
+
+impl Profiles {
+    fn run(
+        &self,
+        machine: &Machine,
+        board: &Board,
+        notes: &mut Vec<String>,
+    ) -> anyhow::Result<Value> {
+        let import = importer(board);
+        let trace = Traces::new(self.cache.as_deref(), &import)?.open_alone(&self.trace)?;
+        let profiled = Profiled::read(&self.profiles, &trace.trace)?;
+        let load = |overrides: &[String]| Ok(warpmem::machine::load(&machine.origin, overrides)?);
+        let planned = profiled.plan(&machine.origin, &machine.overrides, self.warm, &load)?;
+        board.set(0, planned.len() as u64 * trace.warp_instructions());
+        let run = |(&profiler, planned)| Ok((profiler, profile::run(&trace, planned, board)?));
+        let ours = planned.iter().map(run).collect::<anyhow::Result<_>>()?;
+        let compared = profiled.compared(&planned, &ours);
+        for one in &compared {
+            notes.extend(clock_notes(one.profile, &planned[&one.profile.profiler].machine));
+            notes.extend(unmatched_notes(one));
+        }
+        Report::new(&trace.name, &machine.machine.name, compared)?.object()
+    }
+}
+
+/// Runs the trace of profiles; returns both sides as JSON, and notes.
+#[pyfunction]
+pub fn correlate_profiles(
+    py: Python<'_>,
+    asked: Profiles,
+    machine: &Machine,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<(String, Vec<String>)> {
+    let board = Board::default();
+    let mut notes = Vec::new();
+    let compared = watched(py, &board, progress, || asked.run(machine, &board, &mut notes))?;
+    Ok((compared.or_raise()?.to_string(), notes))
 }

@@ -70,6 +70,7 @@ fn _warpmem(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(sample::sample, module)?)?;
     module.add_function(wrap_pyfunction!(correlate::correlate, module)?)?;
     module.add_function(wrap_pyfunction!(correlate::correlate_points, module)?)?;
+    module.add_function(wrap_pyfunction!(correlate::correlate_profiles, module)?)?;
     module.add_function(wrap_pyfunction!(suites::suites, module)?)?;
     module.add_function(wrap_pyfunction!(suites::suite, module)?)?;
     module.add_function(wrap_pyfunction!(lists::machines, module)?)?;

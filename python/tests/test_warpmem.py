@@ -737,8 +737,25 @@ class Studies(InTemporaryFolder):
         self.assertIn("cycles", correlation.metrics["metric"].to_list())
         with self.assertRaisesRegex(warpmem.Error, "nowhere.json"):
             warpmem.correlate(self.folder / "nowhere.json")
-        with self.assertRaisesRegex(TypeError, "references or points"):
+        with self.assertRaisesRegex(TypeError, "give references, points or profiles"):
             warpmem.correlate()
+
+    def test_profiles_stand_beside_our_figures(self):
+        trace = warpmem.generate("bfs", self.folder / "bfs.wmt", nodes=2**8)
+        name = trace.kernels["name"][0]
+        profile = self.folder / "ncu.csv"
+        profile.write_text(
+            '"ID","Kernel Name","Block Size","Grid Size","gpc__cycles_elapsed.max"\n'
+            '"","","","","cycle"\n'
+            f'"0","{name}","(256, 1, 1)","(1, 1, 1)","1000"\n',
+            encoding="utf-8",
+        )
+        with self.assertWarnsRegex(UserWarning, "left out"):
+            correlation = warpmem.correlate(profiles=profile, trace=trace, machine="v100")
+        self.assertEqual(correlation.figures["measured"].to_list(), [1000.0])
+        self.assertEqual(correlation.summary["kernels"].to_list(), [1])
+        with self.assertRaisesRegex(TypeError, "need a trace and a machine"):
+            warpmem.correlate(profiles=profile)
 
     def test_measured_points_stand_beside_our_figures(self):
         file = self.folder / "points.csv"

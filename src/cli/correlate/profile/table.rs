@@ -1,106 +1,60 @@
-//! A comparison with profiles, as text and as rows.
+//! A comparison with profiles, as text.
 
-use crate::study::correlate::profile::{Compared, Figure, Row, Summary};
-use serde_json::{Map, Value, json};
+use crate::correlation::profile::Report;
+use crate::study::correlate::profile::{Figure, Row, Summary};
 use warpmem_support::text::{aligned, printable_cell, shortened};
 
 /// Longest name of a kernel, characters.
 const NAME: usize = 40;
 
-/// Both sides of all profiles.
-pub struct Report<'a> {
-    pub trace: &'a str,
-    pub machine: &'a str,
-    pub rows: Vec<Row>,
-    pub summary: Vec<Summary>,
-    pub compared: Vec<Compared<'a>>,
+/// Formats the kernels with their figures, then the summary.
+pub fn text(report: &Report<'_>) -> String {
+    let mut text = format!("{} on {}\n", report.trace, report.machine);
+    push_kernels(report, &mut text);
+    text.push('\n');
+    let heading =
+        ["figure", "kernels", "mean abs. error", "Warpmem / profile", "worst error", "of"];
+    let mut lines = vec![heading.map(str::to_owned).to_vec()];
+    lines.extend(report.summary.iter().map(summary_line));
+    text.push_str(&aligned(&lines, &[1, 2, 3, 4]));
+    text
 }
 
-impl Report<'_> {
-    /// Formats the kernels with their figures, then the summary.
-    pub fn text(&self) -> String {
-        let mut text = format!("{} on {}\n", self.trace, self.machine);
-        self.push_kernels(&mut text);
-        text.push('\n');
-        let heading =
-            ["figure", "kernels", "mean abs. error", "Warpmem / profile", "worst error", "of"];
-        let mut lines = vec![heading.map(str::to_owned).to_vec()];
-        lines.extend(self.summary.iter().map(summary_line));
-        text.push_str(&aligned(&lines, &[1, 2, 3, 4]));
-        text
-    }
-
-    /// Appends a heading, and the title and the figures of each kernel.
-    fn push_kernels(&self, text: &mut String) {
-        let heading = ["  figure", "profile", "Warpmem", "error"].map(str::to_owned).to_vec();
-        let lines: Vec<Vec<String>> =
-            [heading].into_iter().chain(self.rows.iter().map(line)).collect();
-        let lines = aligned(&lines, &[1, 2, 3]);
-        let mut lines = lines.lines();
-        let mut push = |line: &str| text.extend([line, "\n"]);
-        lines.next().into_iter().for_each(&mut push);
-        let mut last = None;
-        for (row, line) in self.rows.iter().zip(lines) {
-            let kernel = Some((row.kernel, &row.profile));
-            if kernel != last {
-                push(&printable_cell(&self.title(row)));
-                last = kernel;
-            }
-            push(line);
+/// Appends a heading, and the title and the figures of each kernel.
+fn push_kernels(report: &Report<'_>, text: &mut String) {
+    let heading = ["  figure", "profile", "Warpmem", "error"].map(str::to_owned).to_vec();
+    let lines: Vec<Vec<String>> =
+        [heading].into_iter().chain(report.rows.iter().map(line)).collect();
+    let lines = aligned(&lines, &[1, 2, 3]);
+    let mut lines = lines.lines();
+    let mut push = |line: &str| text.extend([line, "\n"]);
+    lines.next().into_iter().for_each(&mut push);
+    let mut last = None;
+    for (row, line) in report.rows.iter().zip(lines) {
+        let kernel = Some((row.kernel, &row.profile));
+        if kernel != last {
+            push(&printable_cell(&title(report, row)));
+            last = kernel;
         }
-    }
-
-    /// Formats the name of a kernel: `3 add 1024x1x1 x 256x1x1, mean of 5 launches`.
-    fn title(&self, row: &Row) -> String {
-        let Row { kernel, name, grid, block, .. } = row;
-        let launches = match (row.simulated_launches, row.profiled_launches) {
-            (1, 1) => String::new(),
-            (1, profiled) => format!(", mean of {profiled} profiled launches"),
-            (simulated, profiled) => {
-                format!(", means of {simulated} simulated and {profiled} profiled launches")
-            }
-        };
-        let profile = match self.compared.len() {
-            1 => String::new(),
-            _ => format!(", {}", row.profile),
-        };
-        format!("{kernel} {} {grid} x {block}{launches}{profile}", shortened(name, NAME))
-    }
-
-    pub fn json(&self) -> anyhow::Result<String> {
-        let value = json!({
-            "trace": self.trace,
-            "machine": self.machine,
-            "rows": self.objects()?,
-            "summary": serde_json::to_value(&self.summary)?,
-            "unmatched": self.compared.iter().map(unmatched).collect::<Vec<Value>>(),
-        });
-        Ok(format!("{value:#}\n"))
-    }
-
-    pub fn csv_rows(&self) -> anyhow::Result<Vec<Map<String, Value>>> {
-        self.objects()
-    }
-
-    fn objects(&self) -> anyhow::Result<Vec<Map<String, Value>>> {
-        let object = |row: &Row| match serde_json::to_value(row)? {
-            Value::Object(object) => Ok(object),
-            other => anyhow::bail!("a row is {other}"),
-        };
-        self.rows.iter().map(object).collect()
+        push(line);
     }
 }
 
-fn unmatched(compared: &Compared) -> Value {
-    let [trace, profile] = compared.unmatched().map(|launches| {
-        let launch = |(launch, count): (String, usize)| json!({"launch": launch, "count": count});
-        launches.into_iter().map(launch).collect::<Vec<Value>>()
-    });
-    json!({
-        "profile": compared.profile.path.display().to_string(),
-        "only_in_trace": trace,
-        "only_in_profile": profile,
-    })
+/// Formats the name of a kernel: `3 add 1024x1x1 x 256x1x1, mean of 5 launches`.
+fn title(report: &Report<'_>, row: &Row) -> String {
+    let Row { kernel, name, grid, block, .. } = row;
+    let launches = match (row.simulated_launches, row.profiled_launches) {
+        (1, 1) => String::new(),
+        (1, profiled) => format!(", mean of {profiled} profiled launches"),
+        (simulated, profiled) => {
+            format!(", means of {simulated} simulated and {profiled} profiled launches")
+        }
+    };
+    let profile = match report.compared.len() {
+        1 => String::new(),
+        _ => format!(", {}", row.profile),
+    };
+    format!("{kernel} {} {grid} x {block}{launches}{profile}", shortened(name, NAME))
 }
 
 fn line(row: &Row) -> Vec<String> {

@@ -1,6 +1,8 @@
 //! Runs of a reference simulator repeated here: its traces, found, imported and opened, and their runs on our
 //! machines.
 
+pub mod profile;
+
 use anyhow::Context;
 use rayon::prelude::*;
 use std::collections::HashMap;
