@@ -14,6 +14,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 from ._capture import capture
 from ._compare import Comparison, compare
+from ._evaluate import Evaluation, Evaluator, Limits, complexity, evaluate, split
 from ._lists import generators, machines, metrics, policies
 from ._machine import Key, Machine
 from ._results import Results
@@ -40,8 +41,11 @@ __all__ = [
     "Comparison",
     "DramScheduler",
     "Error",
+    "Evaluation",
+    "Evaluator",
     "Fault",
     "Key",
+    "Limits",
     "Machine",
     "Results",
     "Run",
@@ -49,7 +53,9 @@ __all__ = [
     "TraceWriter",
     "capture",
     "compare",
+    "complexity",
     "dram",
+    "evaluate",
     "generate",
     "generators",
     "import_accel_sim",
@@ -60,5 +66,6 @@ __all__ = [
     "network",
     "policies",
     "run",
+    "split",
     "sweep",
 ]
