@@ -30,7 +30,7 @@ from ._run import run
 from ._scheduler import DramScheduler
 from ._warpmem import DEFAULT_MACHINE, Bank, Request
 
-#: What an agent sees of a request: 1 if there is one, 1 for a row hit, DRAM cycles since its
+#: Values of a request in an observation: 1 if there is one, 1 for a row hit, DRAM cycles since its
 #: arrival, requests of the bank to its row and of its warp, 1 for a load of a page walk.
 FEATURES = ("waits", "hit", "age", "row_requests", "warp_requests", "walk")
 

@@ -83,7 +83,7 @@ impl Operation {
             (Operation::And, &[a, b]) => (a != 0 && b != 0).into(),
             (Operation::Or, &[a, b]) => (a != 0 || b != 0).into(),
             (Operation::If, &[a, b, c]) => [b, c][usize::from(a == 0)],
-            _ => unreachable!("an operation has as many operands as it takes"),
+            _ => unreachable!("the parser pushed the operands of every operation"),
         }
     }
 }
