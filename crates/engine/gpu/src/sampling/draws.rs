@@ -12,6 +12,12 @@ use warpmem_support::statistics::{Variance, successive_degrees};
 /// Degrees of freedom for which the assumed spread counts in a variance.
 const ASSUMED_DEGREES: f64 = 0.5;
 
+/// The first draws stand for few items each, because their spread is not known yet: for a 32nd of all, or
+/// [`FEW`].
+const PILOTS: u32 = 3;
+const PILOT_SHARE: u32 = 32;
+const FEW: u32 = 16;
+
 /// A run of items, represented by a drawn one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Run {
@@ -72,7 +78,7 @@ impl Draws {
             return None;
         }
         let aligned = if first == 0 { u32::MAX } else { 1 << first.trailing_zeros() };
-        let length = self.length(most).min(aligned);
+        let length = self.length(most).min(aligned).min(self.pilot_length());
         let drawn = if length <= left {
             draw(self.seed, first, length)
         } else {
@@ -88,6 +94,12 @@ impl Draws {
     /// Returns the length of runs of at most `most` items, unless alignment shortens them.
     pub fn length(&self, most: f64) -> u32 {
         power_of_two_within((most as u32).min(self.items.div_ceil(self.least_runs)))
+    }
+
+    /// Returns the most items of the next run as far as it is a pilot.
+    fn pilot_length(&self) -> u32 {
+        let few = power_of_two_within(self.items / PILOT_SHARE).max(FEW);
+        if self.runs < PILOTS { few } else { u32::MAX }
     }
 
     /// Returns the number of items that belong to no run yet.
