@@ -226,7 +226,7 @@ mod tests {
             assert!(stated <= 0.01, "{stated}");
             assert!(drawn.len() <= 10.max(items as usize / 8), "{items}: {drawn:?}");
         }
-        assert!(sample(&[3.0; 4096], 1e-4, 1).2.len() <= 7);
+        assert!(sample(&[3.0; 4096], 1e-4, 1).2.len() <= 8);
     }
 
     /// The value before the first shows how much values may differ, until two have been drawn.
@@ -242,6 +242,22 @@ mod tests {
         assert!((one.value - (0.5e-4 + 0.02) / 1.5).abs() < 1e-12 && one.degrees == 1.5);
         draws.add(100.0);
         assert!((draws.relative_variance().value - 0.5e-4 / 1.5).abs() < 1e-12);
+    }
+
+    /// Of a large group the first draws stand for few items, so that a spread beyond the assumed one is known
+    /// before one of them stands for half of the group.
+    #[test]
+    fn the_first_draws_stand_for_few_items() {
+        let lengths = |items| -> Vec<u32> {
+            let mut draws = Draws::new(items, 2, 0.01, 1);
+            (0..4).map_while(|_| draws.next_run(f64::INFINITY)).map(|run| run.length()).collect()
+        };
+        assert_eq!(lengths(2048), [64, 64, 64, 64]);
+        assert_eq!(lengths(40), [16, 16, 8]);
+        let mut draws = Draws::new(2048, 2, 0.01, 1);
+        let runs: Vec<u32> =
+            std::iter::from_fn(|| draws.next_run(f64::INFINITY)).map(|run| run.length()).collect();
+        assert_eq!(runs, [64, 64, 64, 64, 256, 512, 1024]);
     }
 
     #[test]
