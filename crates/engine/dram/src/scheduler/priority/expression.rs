@@ -253,7 +253,7 @@ impl<'a> Parser<'a> {
     ) -> Result<(), String> {
         self.depth += 1;
         if self.depth > DEEPEST {
-            return Err(format!("nested deeper than {}", DEEPEST));
+            return Err(format!("nested deeper than {DEEPEST}"));
         }
         parse(self)?;
         self.depth -= 1;

@@ -69,7 +69,6 @@ impl Range {
 
     /// Returns the bits that distinguish its values.
     pub fn bits(self) -> u64 {
-        let values = u64::try_from(self.high.abs_diff(self.low)).unwrap_or(u64::MAX);
-        u64::from(u64::BITS - values.leading_zeros())
+        u64::from(u64::BITS - self.high.abs_diff(self.low).leading_zeros())
     }
 }

@@ -102,7 +102,7 @@ fn merges_are_those_of_the_last_report() {
     while !channel.is_empty() {
         now = channel.step(now, u32::MAX).unwrap_or(now + 1);
     }
-    let served: Vec<u32> = channel.take_completions().into_iter().map(|done| done.id).collect();
+    let served: Vec<u32> = channel.take_completions().map(|done| done.id).collect();
     assert_eq!(served, [2, 0, 1]);
 }
 
