@@ -28,7 +28,8 @@ fn main() {
 fn link_runtime() {
     let folder = env::var("CARGO_MANIFEST_DIR").expect("cargo sets it");
     let exports = format!("-Wl,--version-script={folder}/crates/traces/cudart/exports");
-    for argument in ["-shared", &exports] {
+    // The compiler asks for a position-independent program, which some linkers refuse beside `-shared`.
+    for argument in ["-no-pie", "-shared", &exports] {
         println!("cargo::rustc-link-arg-bin=libwarpmem_cudart={argument}");
     }
 }

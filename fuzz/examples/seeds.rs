@@ -237,7 +237,11 @@ fn plans(corpus: &Corpus) -> Failable<()> {
     )?;
     let drawn = "traces = [\"a\"]\ndesign = \"latin-hypercube\"\nsamples = 4\nseed = 7\n[parameters]\n\
                  \"dram.read_queue\" = { from = 16, to = 256, scale = \"log\" }\n\"x\" = { from = 0.5, to = 2e3 }\n";
-    corpus.put("sweep_plan", "drawn", drawn)
+    corpus.put("sweep_plan", "drawn", drawn)?;
+    let lists = "fcfs, fr-fcfs(row_hit_cap=4,page=closed),warped-mc(high=left,medium=row)";
+    corpus.put("policies", "list", lists)?;
+    let expression = "priority(by=if(age >= 16, 2, hit) - min(warp_requests, 8) * (streak < 4),period=7)";
+    corpus.put("policies", "expression", expression)
 }
 
 fn streams(corpus: &Corpus) -> Failable<()> {

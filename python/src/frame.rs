@@ -77,17 +77,16 @@ pub fn frames(runs: Vec<Vec<MemoryTable>>) -> PyResult<BTreeMap<&'static str, Da
     for table in runs.into_iter().flatten() {
         parts.entry(table.name).or_default().push(frame(table)?);
     }
-    let together = |(name, mut frames): (&'static str, Vec<DataFrame>)| {
-        let frame = match frames.len() {
-            1 => frames.remove(0),
-            _ => {
-                let frames: Vec<_> = frames.into_iter().map(IntoLazy::lazy).collect();
-                concat(frames, UnionArgs::default()).and_then(|all| all.collect()).or_raise()?
-            }
-        };
-        Ok((name, frame))
-    };
-    parts.into_iter().map(together).collect()
+    parts.into_iter().map(|(name, frames)| Ok((name, joined(frames)?))).collect()
+}
+
+/// Concatenates frames of equal columns.
+pub fn joined(mut frames: Vec<DataFrame>) -> PyResult<DataFrame> {
+    if frames.len() == 1 {
+        return Ok(frames.remove(0));
+    }
+    let frames: Vec<_> = frames.into_iter().map(IntoLazy::lazy).collect();
+    concat(frames, UnionArgs::default()).and_then(|all| all.collect()).or_raise()
 }
 
 /// Makes a frame of rows described by columns.

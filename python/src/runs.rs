@@ -35,6 +35,11 @@ pub struct Recording {
 }
 
 impl Recording {
+    /// Records nothing beside the tables of every run.
+    pub fn none() -> Recording {
+        Recording { loads: false, intervals: None, requests: None, commands: false }
+    }
+
     fn recorded(&self) -> PyResult<Recorded> {
         let intervals = self.intervals.map(|cycles| {
             let none = || Error::new_err("`intervals` must be at least 1 core cycle");

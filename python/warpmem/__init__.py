@@ -16,6 +16,7 @@ from ._capture import capture
 from ._compare import Comparison, compare
 from ._correlate import Correlation, correlate
 from ._info import Info, classify, info
+from ._evaluate import Evaluation, Evaluator, Limits, complexity, evaluate, split
 from ._lists import generators, machines, metrics, policies
 from ._machine import Key, Machine
 from ._policies import ParameterizedPolicy, policy
@@ -48,9 +49,12 @@ __all__ = [
     "Correlation",
     "DramScheduler",
     "Error",
+    "Evaluation",
+    "Evaluator",
     "Fault",
     "Info",
     "Key",
+    "Limits",
     "Machine",
     "ParameterizedPolicy",
     "Results",
@@ -61,8 +65,10 @@ __all__ = [
     "capture",
     "classify",
     "compare",
+    "complexity",
     "correlate",
     "dram",
+    "evaluate",
     "generate",
     "generators",
     "import_accel_sim",
@@ -79,6 +85,7 @@ __all__ = [
     "reproduce",
     "run",
     "sample",
+    "split",
     "suite",
     "suites",
     "sweep",

@@ -71,6 +71,7 @@ DramSchedulerName = Literal[
     "wg-m",
     "wg-bw",
     "wg-w",
+    "priority",
     "delay",
 ]
 WarpSchedulerName = Literal[

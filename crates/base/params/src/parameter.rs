@@ -3,6 +3,7 @@
 use crate::{Choice, Kind, LARGEST, Real, Value, Whole};
 use serde::de::value::MapDeserializer;
 use serde::de::{self, Deserialize};
+use std::borrow::Cow;
 use std::iter;
 
 /// The description of a parameter of a policy, a workload generator or a machine.
@@ -238,6 +239,33 @@ impl Typed for String {
         match value {
             Value::Text(text) => Some(text.to_owned()),
             _ => None,
+        }
+    }
+}
+
+/// Text with a constant default.
+impl Typed for Cow<'static, str> {
+    type Within = &'static str;
+    type Stated = &'static str;
+
+    fn kind(what: &&'static str) -> Kind {
+        Kind::Text(what)
+    }
+
+    fn stated(default: &'static str) -> Value<'static> {
+        Value::Text(default)
+    }
+
+    fn read(value: Value<'_>) -> Option<Cow<'static, str>> {
+        String::read(value).map(Cow::Owned)
+    }
+}
+
+impl Parameter for Cow<'static, str> {
+    fn default(&self, _: &&'static str) -> DefaultValue {
+        match self {
+            Cow::Borrowed(text) => DefaultValue::Value(Self::stated(text)),
+            Cow::Owned(_) => DefaultValue::None,
         }
     }
 }

@@ -173,6 +173,11 @@ impl PolicyInfo {
         })
     }
 
+    /// Returns the error of a parameter whose text cannot be read, for a `reason`.
+    pub fn malformed(&self, key: &str, text: &str, reason: impl Display) -> PolicyError {
+        self.refuse(&format!("`{key}` = `{text}` is not valid: {reason}"))
+    }
+
     fn refuse(&self, message: &dyn Display) -> PolicyError {
         let (name, message) = (self.name.to_owned(), message.to_string());
         PolicyError::Params { slot: UNPLACED, name, message }
@@ -210,7 +215,7 @@ fn split(text: &str) -> Result<(&str, Pairs<'_>), PolicyError> {
     let inner = text[open + 1..].strip_suffix(')').ok_or_else(malformed)?;
     let name = text[..open].trim_end();
     let mut params = Pairs::new();
-    for pair in inner.split(',').filter(|p| !p.trim().is_empty()) {
+    for pair in pairs(inner).filter(|p| !p.trim().is_empty()) {
         let (key, value) = pair.split_once('=').ok_or_else(malformed)?;
         let (key, value) = (key.trim(), value.trim());
         if params.iter().any(|&(other, _)| other == key) {
@@ -220,6 +225,19 @@ fn split(text: &str) -> Result<(&str, Pairs<'_>), PolicyError> {
         params.push((key, value));
     }
     Ok((name, params))
+}
+
+/// Splits parameters at the commas outside parentheses.
+fn pairs(text: &str) -> impl Iterator<Item = &str> {
+    let mut depth = 0u32;
+    text.split(move |c| {
+        match c {
+            '(' => depth += 1,
+            ')' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        c == ',' && depth == 0
+    })
 }
 
 /// Returns the name of the policy in `text` (`name` or `name(key=value,...)`).

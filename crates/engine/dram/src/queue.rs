@@ -182,6 +182,13 @@ impl Queue {
         }
     }
 
+    /// Returns the number of requests waiting for the row of the request in `slot`.
+    #[inline]
+    pub fn row_requests(&self, slot: Slot) -> u32 {
+        let row = self.nodes[slot.index()].row;
+        self.rows[row.index()].requests.count
+    }
+
     /// Returns the oldest request of `bank`.
     #[inline]
     pub fn oldest(&self, bank: BankId) -> Option<Slot> {

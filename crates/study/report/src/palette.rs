@@ -31,6 +31,7 @@ const KNOWN: [&[&str]; 9] = [
         "wg-bw",
         "wg-w",
         "delay",
+        "priority",
     ],
     &[
         "lrr",

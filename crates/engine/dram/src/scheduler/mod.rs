@@ -16,6 +16,7 @@ mod medic;
 mod most_pending;
 mod mshr;
 mod par_bs;
+mod priority;
 mod shared;
 mod sjf_potential;
 mod sms;
@@ -64,6 +65,7 @@ pub static SCHEDULERS: Registry<dyn Family, SchedulerContext> = Registry::new(
         warp_groups::WG_M_ENTRY,
         warp_groups::WG_BW_ENTRY,
         warp_groups::WG_W_ENTRY,
+        priority::ENTRY,
         delay::ENTRY,
     ],
 );

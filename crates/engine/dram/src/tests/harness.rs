@@ -41,6 +41,9 @@ const VARIANTS: &[&str] = &[
     "delay(requests=100,cycles=60,first=20)",
     "mshr-s(tie=lowest-row)",
     "most-pending(tie=lowest-row)",
+    "priority(by=hit-2*warp_requests)",
+    "priority(by=8*(streak<4)*hit+row_requests+2*same_sm-queue_requests%3,period=7)",
+    "priority(by=age-sm_requests-load_requests+merges+same_warp*bank_requests-position)",
 ];
 
 /// Returns the directory of the machines' presets.

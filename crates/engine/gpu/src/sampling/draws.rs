@@ -12,6 +12,12 @@ use warpmem_support::statistics::{Variance, successive_degrees};
 /// Degrees of freedom for which the assumed spread counts in a variance.
 const ASSUMED_DEGREES: f64 = 0.5;
 
+/// The first draws stand for few items each, because their spread is not known yet: for a 32nd of all, or
+/// [`FEW`].
+const PILOTS: u32 = 3;
+const PILOT_SHARE: u32 = 32;
+const FEW: u32 = 16;
+
 /// A run of items, represented by a drawn one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Run {
@@ -72,7 +78,7 @@ impl Draws {
             return None;
         }
         let aligned = if first == 0 { u32::MAX } else { 1 << first.trailing_zeros() };
-        let length = self.length(most).min(aligned);
+        let length = self.length(most).min(aligned).min(self.pilot_length());
         let drawn = if length <= left {
             draw(self.seed, first, length)
         } else {
@@ -88,6 +94,12 @@ impl Draws {
     /// Returns the length of runs of at most `most` items, unless alignment shortens them.
     pub fn length(&self, most: f64) -> u32 {
         power_of_two_within((most as u32).min(self.items.div_ceil(self.least_runs)))
+    }
+
+    /// Returns the most items of the next run as far as it is a pilot.
+    fn pilot_length(&self) -> u32 {
+        let few = power_of_two_within(self.items / PILOT_SHARE).max(FEW);
+        if self.runs < PILOTS { few } else { u32::MAX }
     }
 
     /// Returns the number of items that belong to no run yet.
@@ -214,7 +226,7 @@ mod tests {
             assert!(stated <= 0.01, "{stated}");
             assert!(drawn.len() <= 10.max(items as usize / 8), "{items}: {drawn:?}");
         }
-        assert!(sample(&[3.0; 4096], 1e-4, 1).2.len() <= 7);
+        assert!(sample(&[3.0; 4096], 1e-4, 1).2.len() <= 8);
     }
 
     /// The value before the first shows how much values may differ, until two have been drawn.
@@ -230,6 +242,22 @@ mod tests {
         assert!((one.value - (0.5e-4 + 0.02) / 1.5).abs() < 1e-12 && one.degrees == 1.5);
         draws.add(100.0);
         assert!((draws.relative_variance().value - 0.5e-4 / 1.5).abs() < 1e-12);
+    }
+
+    /// Of a large group the first draws stand for few items, so that a spread beyond the assumed one is known
+    /// before one of them stands for half of the group.
+    #[test]
+    fn the_first_draws_stand_for_few_items() {
+        let lengths = |items| -> Vec<u32> {
+            let mut draws = Draws::new(items, 2, 0.01, 1);
+            (0..4).map_while(|_| draws.next_run(f64::INFINITY)).map(|run| run.length()).collect()
+        };
+        assert_eq!(lengths(2048), [64, 64, 64, 64]);
+        assert_eq!(lengths(40), [16, 16, 8]);
+        let mut draws = Draws::new(2048, 2, 0.01, 1);
+        let runs: Vec<u32> =
+            std::iter::from_fn(|| draws.next_run(f64::INFINITY)).map(|run| run.length()).collect();
+        assert_eq!(runs, [64, 64, 64, 64, 256, 512, 1024]);
     }
 
     #[test]
