@@ -96,7 +96,7 @@ impl Draws {
         power_of_two_within((most as u32).min(self.items.div_ceil(self.least_runs)))
     }
 
-    /// Returns the most items of the next run as far as it is a pilot.
+    /// Returns the most items of the next run: few for a pilot, any number after the pilots.
     fn pilot_length(&self) -> u32 {
         let few = power_of_two_within(self.items / PILOT_SHARE).max(FEW);
         if self.runs < PILOTS { few } else { u32::MAX }
