@@ -11,6 +11,7 @@
 //! atom    = number | term | function "(" or { "," or } ")" | "(" or ")"
 //! ```
 
+use super::operation::Operation;
 use super::range::Range;
 use super::terms::Term;
 use warpmem_params::{Choice, did_you_mean, nearest};
@@ -23,70 +24,6 @@ const MOST_OPERANDS: usize = 32;
 
 /// Largest number of nested parentheses, functions and signs.
 const DEEPEST: usize = 32;
-
-/// An operation on the last operands.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Operation {
-    Number(i64),
-    Term(Term),
-    Negate,
-    Not,
-    Absolute,
-    Add,
-    Subtract,
-    Multiply,
-    /// Quotient towards zero; 0 for a divisor of 0.
-    Divide,
-    /// Remainder with the sign of the dividend; 0 for a divisor of 0.
-    Remainder,
-    Minimum,
-    Maximum,
-    Less,
-    LessOrEqual,
-    Equal,
-    And,
-    Or,
-    /// The second operand if the first is not 0, else the third.
-    If,
-}
-
-impl Operation {
-    /// Returns the number of its operands.
-    pub fn operands(self) -> usize {
-        match self {
-            Operation::Number(_) | Operation::Term(_) => 0,
-            Operation::Negate | Operation::Not | Operation::Absolute => 1,
-            Operation::If => 3,
-            _ => 2,
-        }
-    }
-
-    /// Returns the result; results beyond the range of 64 bits are its ends.
-    fn apply(self, operands: &[i64], term: impl Fn(Term) -> i64) -> i64 {
-        match (self, operands) {
-            (Operation::Number(number), _) => number,
-            (Operation::Term(of), _) => term(of),
-            (Operation::Negate, &[a]) => a.saturating_neg(),
-            (Operation::Not, &[a]) => (a == 0).into(),
-            (Operation::Absolute, &[a]) => a.saturating_abs(),
-            (Operation::Add, &[a, b]) => a.saturating_add(b),
-            (Operation::Subtract, &[a, b]) => a.saturating_sub(b),
-            (Operation::Multiply, &[a, b]) => a.saturating_mul(b),
-            (Operation::Divide | Operation::Remainder, &[_, 0]) => 0,
-            (Operation::Divide, &[a, b]) => a.saturating_div(b),
-            (Operation::Remainder, &[a, b]) => a.wrapping_rem(b),
-            (Operation::Minimum, &[a, b]) => a.min(b),
-            (Operation::Maximum, &[a, b]) => a.max(b),
-            (Operation::Less, &[a, b]) => (a < b).into(),
-            (Operation::LessOrEqual, &[a, b]) => (a <= b).into(),
-            (Operation::Equal, &[a, b]) => (a == b).into(),
-            (Operation::And, &[a, b]) => (a != 0 && b != 0).into(),
-            (Operation::Or, &[a, b]) => (a != 0 || b != 0).into(),
-            (Operation::If, &[a, b, c]) => [b, c][usize::from(a == 0)],
-            _ => unreachable!("the parser pushed the operands of every operation"),
-        }
-    }
-}
 
 /// Functions by name.
 const FUNCTIONS: [(&str, Operation); 4] = [
@@ -140,7 +77,7 @@ impl Expression {
         let mut stack: Vec<Range> = Vec::new();
         for operation in &self.0 {
             let operands = stack.split_off(stack.len() - operation.operands());
-            stack.push(Range::of(*operation, &operands, &term));
+            stack.push(operation.range(&operands, &term));
         }
         stack[0]
     }

@@ -1,6 +1,7 @@
 //! `priority`: the request of the highest value of a given expression goes first.
 
 mod expression;
+mod operation;
 mod range;
 mod tally;
 mod terms;

@@ -1,7 +1,4 @@
-//! Ranges of the values of an expression, which give the width of a priority in hardware.
-
-use super::expression::Operation;
-use super::terms::Term;
+//! Ranges of values, which give the width of a priority in hardware.
 
 /// The whole numbers from `low` to `high`.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -10,51 +7,33 @@ pub struct Range {
     pub high: i64,
 }
 
-const TRUTH: Range = Range { low: 0, high: 1 };
+/// The values of a comparison.
+pub const TRUTH: Range = Range { low: 0, high: 1 };
 
 impl Range {
     /// Returns the range that holds all values.
-    fn over(values: impl IntoIterator<Item = i64>) -> Range {
+    pub fn over(values: impl IntoIterator<Item = i64>) -> Range {
         let start = Range { low: i64::MAX, high: i64::MIN };
         let wider =
             |range: Range, value| Range { low: range.low.min(value), high: range.high.max(value) };
         values.into_iter().fold(start, wider)
     }
 
-    /// Returns the range of the results of an operation, or a wider one.
-    pub fn of(operation: Operation, operands: &[Range], term: impl Fn(Term) -> Range) -> Range {
-        match (operation, operands) {
-            (Operation::Number(number), _) => Range { low: number, high: number },
-            (Operation::Term(of), _) => term(of),
-            (Operation::Negate, &[a]) => Range::over([a.high, a.low].map(i64::saturating_neg)),
-            (Operation::Absolute, &[a]) => a.absolute(),
-            (Operation::Divide, &[a, b]) => a.divided(b),
-            (Operation::Remainder, &[a, b]) => a.remainder(b),
-            (Operation::Add, &[a, b]) => a.corners(b, i64::saturating_add),
-            (Operation::Subtract, &[a, b]) => a.corners(b, i64::saturating_sub),
-            (Operation::Multiply, &[a, b]) => a.corners(b, i64::saturating_mul),
-            (Operation::Minimum, &[a, b]) => a.corners(b, i64::min),
-            (Operation::Maximum, &[a, b]) => a.corners(b, i64::max),
-            (Operation::If, &[_, b, c]) => Range::over([b.low, b.high, c.low, c.high]),
-            _ => TRUTH,
-        }
-    }
-
     /// Returns the range of an operation that is monotonic in each operand.
-    fn corners(self, other: Range, operation: fn(i64, i64) -> i64) -> Range {
+    pub fn corners(self, other: Range, operation: fn(i64, i64) -> i64) -> Range {
         let ends = [(self.low, other.low), (self.low, other.high), (self.high, other.low)];
         let ends = ends.into_iter().chain([(self.high, other.high)]);
         Range::over(ends.map(|(a, b)| operation(a, b)))
     }
 
-    fn absolute(self) -> Range {
+    pub fn absolute(self) -> Range {
         let ends = [self.low.saturating_abs(), self.high.saturating_abs()];
         let low = if self.low <= 0 && self.high >= 0 { 0 } else { ends[0].min(ends[1]) };
         Range { low, high: ends[0].max(ends[1]) }
     }
 
     /// Quotients lie between 0, the dividend and its opposite.
-    fn divided(self, by: Range) -> Range {
+    pub fn divided(self, by: Range) -> Range {
         if by.low > 0 {
             return self.corners(by, i64::saturating_div);
         }
@@ -62,7 +41,7 @@ impl Range {
     }
 
     /// Remainders lie between 0 and the dividend, and below the divisor.
-    fn remainder(self, by: Range) -> Range {
+    pub fn remainder(self, by: Range) -> Range {
         let most = by.absolute().high.saturating_sub(1).max(0);
         Range { low: self.low.min(0).max(-most), high: self.high.max(0).min(most) }
     }
