@@ -126,11 +126,3 @@ pub fn complexity(policy: &str, machine: &Machine) -> PyResult<Option<(u64, u64)
     let cost = of_scheduler(policy, &machine.machine, &shape).or_raise()?;
     Ok(cost.map(|cost| (cost.stored, cost.compared)))
 }
-
-/// Returns the workload that a trace is a repeat of: its name, or the hash of its content.
-#[pyfunction]
-pub fn workload(trace: PathBuf) -> PyResult<String> {
-    let trace = NamedTrace::open(&trace).or_raise()?;
-    let hash = || format!("{:016x}", trace.trace.header().content_hash);
-    Ok(trace.seeded().map_or_else(hash, |seeded| seeded.workload))
-}

@@ -54,7 +54,6 @@ fn _warpmem(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(runs::run, module)?)?;
     module.add_function(wrap_pyfunction!(comparison::compare, module)?)?;
     module.add_function(wrap_pyfunction!(evaluator::complexity, module)?)?;
-    module.add_function(wrap_pyfunction!(evaluator::workload, module)?)?;
     module.add_function(wrap_pyfunction!(sweep::plan_to_toml, module)?)?;
     module.add_function(wrap_pyfunction!(sweep::deal_shards, module)?)?;
     module.add_function(wrap_pyfunction!(sweep::sweep, module)?)?;

@@ -5,6 +5,7 @@ use crate::frame::Frame;
 use pyo3::prelude::*;
 use std::path::PathBuf;
 use warpmem::trace;
+use warpmem::workload::Seeded;
 use warpmem_analysis::polars::df;
 
 /// A trace in a file.
@@ -31,6 +32,14 @@ impl Trace {
     #[getter]
     fn content_hash(&self) -> String {
         format!("{:016x}", self.trace.header().content_hash)
+    }
+
+    /// Returns the workload that the trace is a repeat of, which traces of one generator with other seeds
+    /// share; the hash of the content if no generator made it.
+    #[getter]
+    fn workload(&self) -> String {
+        let seeded = Seeded::of(&self.trace.header().provenance);
+        seeded.map_or_else(|| self.content_hash(), |seeded| seeded.workload)
     }
 
     /// Returns a row per launch.

@@ -184,7 +184,7 @@ def split(
     if not 0 < held_out < 1:
         raise ValueError("`held_out` must be a share above 0 and below 1")
     traces = listed(suite)
-    workloads = {path_of(trace): _warpmem.workload(path_of(trace)) for trace in traces}
+    workloads = {path_of(trace): _warpmem.Trace(path_of(trace)).workload for trace in traces}
     names = sorted(
         {*workloads.values()},
         key=lambda name: hashlib.sha256(f"{seed} {name}".encode()).digest(),

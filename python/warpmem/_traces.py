@@ -30,6 +30,12 @@ class Trace:
         return self._trace.content_hash
 
     @property
+    def workload(self) -> str:
+        """Returns the command without its seed for a generated trace, which its repeats share; else the
+        content hash."""
+        return self._trace.workload
+
+    @property
     def kernels(self) -> pl.DataFrame:
         """Returns a row per launch."""
         return pl.DataFrame(self._trace.kernels())

@@ -36,7 +36,7 @@ FEATURES = ("waits", "hit", "age", "row_requests", "warp_requests", "walk")
 
 
 class _Stop(Exception):
-    """Ends a run whose episode nobody continues."""
+    """Ends the run of an episode that is not continued."""
 
 
 class ChannelEnv(gymnasium.Env[np.ndarray, int]):

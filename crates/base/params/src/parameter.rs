@@ -249,11 +249,11 @@ impl Typed for Cow<'static, str> {
     type Stated = &'static str;
 
     fn kind(what: &&'static str) -> Kind {
-        Kind::Text(what)
+        String::kind(what)
     }
 
     fn stated(default: &'static str) -> Value<'static> {
-        Value::Text(default)
+        String::stated(default)
     }
 
     fn read(value: Value<'_>) -> Option<Cow<'static, str>> {

@@ -449,6 +449,14 @@ mod tests {
     }
 
     #[test]
+    fn commas_in_parentheses_are_part_of_a_value() {
+        let split = |text| split(text).unwrap();
+        let (name, pairs) = split("name(by=if(a, min(b,c), d) , limit=3)");
+        assert_eq!((name, pairs), ("name", vec![("by", "if(a, min(b,c), d)"), ("limit", "3")]));
+        assert_eq!(split("name(by=1),limit=3)").1, [("by", "1)"), ("limit", "3")]);
+    }
+
+    #[test]
     fn a_repeated_parameter_is_refused() {
         let error = refusal("counted(count=1, count=2)");
         assert!(error.contains("`count` is given twice"), "{error}");

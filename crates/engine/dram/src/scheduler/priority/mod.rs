@@ -12,6 +12,7 @@ use super::{
     BankSet, BankView, ChannelView, Event, Family, Queued, Scheduler, SchedulerContext, Slot,
     Traits,
 };
+use crate::DramRequest;
 use crate::by_bank::ByBank;
 use expression::Expression;
 use range::Range;
@@ -76,15 +77,20 @@ type Source = (u16, u32);
 
 struct Priority {
     by: Expression,
+    /// Time in which an age grows by one, DRAM cycles.
     period: u64,
+    /// Whether the expression reads ages, so that choices change with time.
     ages: bool,
     /// Whether every arrival, and every service, may change the choice of every bank.
     all_on_arrival: bool,
     all_on_service: bool,
+    /// Waiting requests by group, for each term that counts them.
     tallies: Vec<(Term, Tally)>,
     /// Merged requests, by slot.
     merges: Vec<u32>,
+    /// Requests served from the row that the bank opened last.
     streaks: ByBank<u64>,
+    /// Source of the last request served.
     last: Option<Source>,
     /// Banks to ask again.
     ask: BankSet,
@@ -148,13 +154,16 @@ impl Priority {
 /// A request of a bank: its slot, itself, and the number of older ones.
 type At<'a> = (Slot, &'a Queued, u64);
 
-/// Returns the group in which a term counts the request; requests of no warp, SM or load form one.
-fn group(term: Term, queued: &Queued) -> u32 {
-    match term {
-        Term::WarpRequests => queued.request.warp,
-        Term::SmRequests => queued.request.sm.into(),
-        _ => queued.request.load,
-    }
+/// Returns the group in which a term counts the request: its warp, SM or load; none if it has none.
+fn group(term: Term, queued: &Queued) -> Option<u32> {
+    let DramRequest { sm, warp, load, .. } = queued.request;
+    let number = match term {
+        Term::WarpRequests => warp,
+        Term::SmRequests if sm == DramRequest::NO_SOURCE => u32::MAX,
+        Term::SmRequests => sm.into(),
+        _ => load,
+    };
+    (number != u32::MAX).then_some(number)
 }
 
 impl Scheduler for Priority {

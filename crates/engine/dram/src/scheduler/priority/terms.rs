@@ -30,7 +30,7 @@ choice! {
         SameWarp = "same_warp",
         /// 1 if the channel's last service was of the same SM, else 0.
         SameSm = "same_sm",
-        /// Number of L2 requests that waited for its data when it was sent, itself included.
+        /// Number of L2 requests that wait for its data as last reported, itself included, at most 255.
         Merges = "merges",
         /// 1 for a load of a page walk, else 0.
         Walk = "walk",

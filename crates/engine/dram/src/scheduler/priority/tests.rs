@@ -74,6 +74,40 @@ fn the_last_source_is_that_of_the_last_service() {
     assert_eq!(after_first("priority(by=same_warp)"), Some(3));
 }
 
+/// Returns which of two requests to other rows bank 0 serves first, `others` arriving meanwhile. Both arrive at
+/// 1; the bank is busy until 60.
+fn first_of_two(policy: &str, others: &[(u64, DramRequest)]) -> u32 {
+    let mut dram = gddr5();
+    dram.timing.tras = 60;
+    dram.timing.trc = 72;
+    let mut requests = vec![(0, read(0, 0, 1)), (1, read(1, 0, 2)), (1, read(2, 0, 3))];
+    requests.extend(others);
+    let order = timed(&dram, policy, &requests).order();
+    order.into_iter().find(|id| [1, 2].contains(id)).unwrap()
+}
+
+/// The younger request goes first if a third one waits in the channel.
+#[test]
+fn arrivals_in_other_banks_change_the_choice() {
+    let first = |others: &[(u64, DramRequest)]| {
+        first_of_two("priority(by=if(queue_requests>=3,position,-position))", others)
+    };
+    assert_eq!(first(&[]), 1);
+    // Served at once.
+    assert_eq!(first(&[(20, read(3, 1, 1))]), 1);
+    // Bank 1 is busy until after bank 0.
+    assert_eq!(first(&[(20, read(3, 1, 1)), (40, read(4, 1, 2))]), 2);
+}
+
+/// At 48 three periods have passed, with no event at the bank.
+#[test]
+fn time_changes_the_choice() {
+    let first = |age| {
+        first_of_two(&format!("priority(by=if(age>={age},-position,position),period=16)"), &[])
+    };
+    assert_eq!((first(3), first(4)), (1, 2));
+}
+
 #[test]
 fn loads_are_counted_apart() {
     let of = |load: u32, request: DramRequest| DramRequest { load, ..request };
