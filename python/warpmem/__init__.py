@@ -15,11 +15,12 @@ from importlib.metadata import PackageNotFoundError, version
 from ._capture import capture
 from ._compare import Comparison, compare
 from ._correlate import Correlation, correlate
-from ._info import Info, classify, info
 from ._evaluate import Evaluation, Evaluator, Limits, complexity, evaluate, split
+from ._info import Info, classify, info
 from ._lists import generators, machines, metrics, policies
 from ._machine import Key, Machine
-from ._policies import ParameterizedPolicy, policy
+from ._parameterized import ParameterizedPolicy
+from ._policies import policy
 from ._report import report
 from ._reproduce import papers, reproduce
 from ._results import Results

@@ -1,17 +1,13 @@
-"""Policies with parameters."""
+"""The constructor of policies with parameters."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ._parameterized import ParameterizedPolicy
+
 if TYPE_CHECKING:
     from ._names import PolicyName
-
-
-class ParameterizedPolicy(str):
-    """A policy with parameters, as written on the command line: ``warped-mc(threshold=4)``."""
-
-    __slots__ = ()
 
 
 def policy(name: PolicyName, **parameters: Any) -> ParameterizedPolicy:

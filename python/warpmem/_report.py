@@ -6,16 +6,22 @@ import os
 import warnings
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Protocol, runtime_checkable
 
 from . import _warpmem
 from ._arguments import listed
 from ._progress import bar
-from ._results import Results
+
+
+@runtime_checkable
+class InDirectories(Protocol):
+    """Opened results, ``warpmem.Results``."""
+
+    directories: list[str]
 
 
 def report(
-    results: Results | str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
+    results: InDirectories | str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
     output: str | os.PathLike[str] | None = None,
     *,
     markdown: str | os.PathLike[str] | None = None,
@@ -30,13 +36,13 @@ def report(
 ) -> Path:
     """Writes a report on runs as one HTML page, and returns its path.
 
-    ``results`` are directories of results; several are read as one. The page is ``output``, by
+    ``results`` are directories of results, or ``warpmem.Results``; several are read as one. The page is ``output``, by
     default ``report.html`` in the first directory. ``markdown`` is a further page of Markdown, and
     ``plots`` a folder for every chart (SVG, PDF, PNG, CSV) and every table (CSV, LaTeX, Markdown).
     Other options are those of ``warpmem report --help``; ``docs/reports.md`` describes the file of
     ``style``.
     """
-    directories = results.directories if isinstance(results, Results) else listed(results)
+    directories = results.directories if isinstance(results, InDirectories) else listed(results)
     asked = {
         "directories": [os.fspath(directory) for directory in directories],
         "output": _path(output),

@@ -12,6 +12,7 @@ import polars as pl
 from . import _warpmem
 from ._arguments import listed
 from ._compare import Comparison
+from ._report import report
 from ._run import Tables
 
 
@@ -44,8 +45,6 @@ class Results(Tables):
 
     def report(self, output: str | os.PathLike[str] | None = None, **options: Any) -> Path:
         """Writes a report as one HTML page, and returns its path; see ``warpmem.report``."""
-        from ._report import report
-
         return report(self, output, **options)
 
     def __repr__(self) -> str:

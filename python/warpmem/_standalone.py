@@ -15,7 +15,7 @@ from ._warpmem import DEFAULT_MACHINE
 
 if TYPE_CHECKING:
     from ._names import ArbiterName, DramSchedulerName, Several, TopologyName
-    from ._policies import ParameterizedPolicy
+    from ._parameterized import ParameterizedPolicy
 
 
 def dram(

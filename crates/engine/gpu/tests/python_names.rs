@@ -18,7 +18,7 @@ from collections.abc import Iterable
 from functools import partial
 from typing import Any, Literal, TypedDict, TypeVar, Union
 
-from ._policies import ParameterizedPolicy
+from ._parameterized import ParameterizedPolicy
 from ._scheduler import DramScheduler
 
 T = TypeVar("T")
